@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,18 +30,17 @@ class MetricsServer:
             shown = page
 
         try:
-            self._server = ThreadingHTTPServer((host, port), Handler)
+            self._server = (_Server6 if ":" in host else _Server)((host, port), Handler)
         except (OSError, OverflowError) as problem:
             raise InputError(
                 f"--listen: {host}:{port} cannot be used: {problem}.", fix="Name another port."
             ) from problem
-        self._server.daemon_threads = True
 
     @property
     def address(self) -> str:
         """Where it answers: host and port."""
         host, port = self._server.server_address[:2]
-        return f"{host!s}:{port}"
+        return f"[{host!s}]:{port}" if ":" in str(host) else f"{host!s}:{port}"
 
     def __enter__(self) -> MetricsServer:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -49,6 +49,14 @@ class MetricsServer:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+
+class _Server6(_Server):
+    address_family = socket.AF_INET6
 
 
 class _Handler(BaseHTTPRequestHandler):
