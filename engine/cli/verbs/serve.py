@@ -24,9 +24,9 @@ EPILOG = epilog(
         "evenkeel serve --from history                  # what the pipeline stored",
         "curl -s http://127.0.0.1:9309/metrics | grep evenkeel_group_lag_offsets",
     ],
-    [0, 2, 5],
+    [0, 2],
     "Answers /metrics (OpenMetrics and Prometheus text) and /healthz. What is unknown has no sample. Rates, diagnoses "
-    "and forecasts need several snapshots. evenkeel keeps snapshots in memory and restarts without them.",
+    "and forecasts need several snapshots. evenkeel keeps them in memory; a restart begins without any.",
     "If a snapshot fails, the last values stay and evenkeel_snapshot_errors_total counts it. /healthz answers 503 "
     "before the first snapshot, and after three intervals without one. SIGTERM and SIGINT end it.",
 )
@@ -55,7 +55,7 @@ def serve(
     ] = "127.0.0.1:9309",
     max_groups: Annotated[
         int,
-        option("--max-groups", "Maximum number of groups per cluster, the worst first.", min=0),
+        option("--max-groups N", "Maximum number of groups per cluster, the worst first.", min=0),
     ] = 1000,
 ) -> None:
     """Serve lag, diagnoses and forecasts as Prometheus metrics."""
