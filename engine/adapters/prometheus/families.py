@@ -45,12 +45,16 @@ OF_GROUP: Mapping[str, tuple[str, str]] = MappingProxyType(
         "members": ("members", "Number of members."),
         "members_needed": (
             "members_needed",
-            "Fewest members that are known to keep up; below the current number only after a day of snapshots.",
+            "Fewest members that are known to keep up; below the current number only after a day of snapshots. From the "
+            "history only if the group is under-provisioned.",
         ),
-        "members_useful": ("members_useful", "Most members of which each has a partition."),
+        "members_useful": (
+            "members_useful",
+            "Most members of which each has a partition; from the history the number of partitions.",
+        ),
         "scaling_helps": (
             "scaling_helps",
-            "1 if more members are needed and would keep up, 0 if more members would change nothing.",
+            "1 if more members are needed and would keep up; 0 if there are enough, or if more would not.",
         ),
         "incidents_open": ("open_incidents", "Number of open incidents; from the history only."),
     }

@@ -90,7 +90,10 @@ def keep(source: Source, page: MetricsPage, every: float) -> None:
             page.failed()
             for line in explain(problem):
                 complain(line)
-        time.sleep(max(every - (time.monotonic() - began), SHORTEST))
+        took = time.monotonic() - began
+        # a large cluster may take longer than is asked; it is as fresh as it can be
+        page.fresh_seconds = OLD * max(every, took)
+        time.sleep(max(every - took, SHORTEST))
 
 
 def _address(listen: str) -> tuple[str, int]:
