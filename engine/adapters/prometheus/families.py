@@ -45,8 +45,8 @@ OF_GROUP: Mapping[str, tuple[str, str]] = MappingProxyType(
         "members": ("members", "Number of members."),
         "members_needed": (
             "members_needed",
-            "Fewest members that are known to keep up; below the current number only after a day of snapshots. From the "
-            "history only if the group is under-provisioned.",
+            "Fewest members that are known to keep up; below the current number only after a day of snapshots. "
+            "From the history only if the group is under-provisioned.",
         ),
         "members_useful": (
             "members_useful",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 from ...model.errors import InputError
@@ -11,7 +12,7 @@ from ..command_end import complain, explain
 from ..options import Bootstrap, ClusterName, Group, epilog, option
 
 if TYPE_CHECKING:
-    from ...adapters.prometheus import MetricsPage
+    from ...adapters.prometheus import MetricsPage, MetricsPush
     from ...report.live_fleet import LiveFleet
     from ...report.served import ServedHistory
 
@@ -57,20 +58,25 @@ def serve(
         int,
         option("--max-groups N", "Maximum number of groups per cluster, the worst first.", min=0),
     ] = 1000,
+    otlp: Annotated[
+        str | None,
+        option("--otlp URL", "Also push to this OpenTelemetry collector (OTLP over HTTP)."),
+    ] = None,
 ) -> None:
     """Serve lag, diagnoses and forecasts as Prometheus metrics."""
-    from ...adapters.prometheus import MetricsPage, MetricsServer
+    from ...adapters.prometheus import MetricsPage, MetricsPush, MetricsServer
 
     host, port = _address(listen)
     source = (
         _stored(stored, bootstrap, cluster, group) if stored else _live(bootstrap, cluster, group)
     )
     page = MetricsPage(max_groups, OLD * every)
+    push = None if otlp is None else MetricsPush(page, otlp)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with MetricsServer(page, host, port) as server:
             complain(f"serving http://{server.address}/metrics, a snapshot every {every:g} s")
-            keep(source, page, every)
+            keep(source, page, every, push)
     except KeyboardInterrupt:
         complain("stopped")
     finally:
@@ -78,18 +84,25 @@ def serve(
         signal.signal(signal.SIGTERM, before)
 
 
-def keep(source: Source, page: MetricsPage, every: float) -> None:
+def keep(source: Source, page: MetricsPage, every: float, push: MetricsPush | None) -> None:
     """Look again and again; a look that fails leaves the values as they are."""
     from ..sources import SHORTEST
 
-    while True:
-        began = time.monotonic()
+    def attempt(act: Callable[[], object]) -> bool:
         try:
-            page.store(source.look())
-        except Exception as problem:  # noqa: BLE001 the next look may succeed
-            page.failed()
+            act()
+        except Exception as problem:  # noqa: BLE001 the next time may succeed
             for line in explain(problem):
                 complain(line)
+            return False
+        return True
+
+    while True:
+        began = time.monotonic()
+        if not attempt(lambda: page.store(source.look())):
+            page.failed()
+        if push is not None:
+            attempt(push.send)
         took = time.monotonic() - began
         # a large cluster may take longer than is asked; it is as fresh as it can be
         page.fresh_seconds = OLD * max(every, took)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
+import threading
 import time
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from urllib.request import urlopen
 
 import pytest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+)
 from prometheus_client.parser import text_string_to_metric_families
 
 from evenkeel.engine import wiring
@@ -156,4 +162,67 @@ def test_the_numbers_are_those_of_advise(run, scraped, monkeypatch):
 def test_what_cannot_be_served_is_refused_at_once(run, given, said):
     """Before anything listens."""
     result = run("serve", *given)
-    assert said in str(result.exception) + result.output
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+@pytest.fixture
+def collector():
+    """A server that takes what is pushed; the requests so far, and the status that it answers."""
+    taken, status = list[ExportMetricsServiceRequest](), [200]
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            taken.append(ExportMetricsServiceRequest.FromString(body))
+            self.send_response(status[0])
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Log nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield SimpleNamespace(
+            url=f"http://127.0.0.1:{server.server_port}", taken=taken, status=status
+        )
+        server.shutdown()
+
+
+def test_the_same_numbers_are_pushed(run, kafka, scraped, collector):
+    """With units; each time all of them, whether or not the snapshot succeeded."""
+    pages = scraped(5)
+    options = ("--bootstrap", "k:9092", "--cluster", "prod", "--otlp", collector.url)
+    assert run("serve", *options, *LISTEN).exit_code == 0
+    assert len(collector.taken) == 5
+    for page, request in zip(pages, collector.taken, strict=True):
+        [of_resource] = request.resource_metrics
+        [of_scope] = of_resource.scope_metrics
+        metrics = {one.name: one for one in of_scope.metrics}
+        lag = metrics["evenkeel_group_lag_offsets"]
+        assert lag.unit == "{offset}"
+        found = {
+            point.attributes[1].value.string_value: point.as_double
+            for point in lag.gauge.data_points
+        }
+        assert found == {key[2]: n for key, n in page.items() if key[0] == "group_lag_offsets"}
+        [errors] = metrics["evenkeel_snapshot_errors"].sum.data_points
+        assert errors.as_int == page["snapshot_errors_total",]
+
+
+def test_a_collector_that_refuses_is_named(run, kafka, scraped, collector):
+    """Nothing else stops for it."""
+    collector.status[0] = 400
+    pages = scraped(1)
+    options = ("--bootstrap", "k:9092", "--cluster", "prod", "--otlp", collector.url)
+    result = run("serve", *options, *LISTEN)
+    assert f"{collector.url} did not take the metrics" in result.stderr
+    assert pages[0]["snapshot_success",] == 1
+
+
+def test_without_opentelemetry_the_install_command_is_named(run, kafka, monkeypatch):
+    """In one line, before anything listens."""
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.metrics", None)
+    result = run("serve", "--bootstrap", "k:9092", "--otlp", "http://localhost:4318/v1/metrics")
+    assert result.exit_code == 2
+    assert "pip install 'evenkeel[otlp]'" in result.stderr
