@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from ..model.assignments import AdviceState
-from ..model.states import Diagnosis, worst_first
+from ..model.states import Diagnosis, places_tasks, worst_first
 from ..ports import ReportedGroups, ReportHistory, ServedCluster, ServedGroup
 from ..ports.served import Band
 from .from_history import stored_report
@@ -54,13 +54,20 @@ def members_for(
 
 
 def diagnosed_size(row: Mapping[str, Any]) -> MembersFor:
-    """As far as the diagnosis of a row of `served_groups` says it: how many an under-provisioned group needs."""
+    """
+    As far as a row of `served_groups` says it: how many members an under-provisioned group needs.
+
+    Each partition can have a member, but for tasks of Kafka Streams, and under range, which deals each topic alone.
+    """
     stated = [
         fact
         for fact in row["facts"] or ()
         if fact["measure"] == Diagnosis.UNDER_PROVISIONED.measure and fact["after"] is not None
     ]
     needed = int(stated[0]["after"]) if stated else None
+    together = row["assignor"] == "range" and len(row["subscribed_topics"] or ()) != 1
+    if together or places_tasks(row["group_type"], row["assignor"]):
+        return MembersFor(needed=needed)
     return members_for(row["members"], needed, row["partitions"], None)
 
 

@@ -6,6 +6,9 @@
 --   :cluster text  Configured name of the cluster.
 SELECT
     lag.group_id,
+    lag.group_type,
+    lag.assignor,
+    lag.subscribed_topics,
     lag.diagnosis,
     lag.facts,
     lag.members,

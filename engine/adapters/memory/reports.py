@@ -40,8 +40,16 @@ _ADVICE = (
     *("best_undeployable", "best_undeployable_reason"),
 )
 _SERVED = (
-    *("group_id", "diagnosis", "facts", "members", "partitions", "total_lag", "delay_seconds"),
-    *("time_lag_seconds", "production_per_second", "consumption_per_second"),
+    *("group_id", "group_type", "assignor", "subscribed_topics", "diagnosis", "facts"),
+    *(
+        "members",
+        "partitions",
+        "total_lag",
+        "delay_seconds",
+        "time_lag_seconds",
+        "production_per_second",
+        "consumption_per_second",
+    ),
     "cross_rack_bytes_per_second",
 )
 _AHEAD = tuple(

@@ -50,7 +50,7 @@ OF_GROUP: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
         "members_useful": (
             "members_useful",
-            "Most members of which each has a partition; from the history the number of partitions.",
+            "Most members of which each has a partition.",
         ),
         "scaling_helps": (
             "scaling_helps",

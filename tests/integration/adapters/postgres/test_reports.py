@@ -184,9 +184,9 @@ def test_how_advice_kept_its_promises_is_the_same(stored, judged):
 
 def test_who_only_reads_can_have_it(module_reader_url, stored):
     """The role `evenkeel_reader` is enough."""
-    assert stored_report(PostgresReports(module_reader_url), CLUSTER, now=NOW) == replace(
-        stored, snapshots=ANY
-    )
+    reader = PostgresReports(module_reader_url)
+    assert stored_report(reader, CLUSTER, now=NOW) == replace(stored, snapshots=ANY)
+    assert len(ServedHistory(reader, CLUSTER).look()) == 1
 
 
 SCRIPT = "<script>alert(1)</script>"
