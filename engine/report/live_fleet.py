@@ -210,6 +210,7 @@ class LiveFleet:
         *_, oldest = self._lake.snapshots(self.name, limit=self.settings.lookback + 1)
         self.history.expire(taken_at(self._lake, oldest))
         self._lake.lake.expire(split_snapshot_id(oldest)[1])
+        self._lake.forget_tables()
 
 
 def _now(seen: SeenGroup) -> _Now:
