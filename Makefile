@@ -124,6 +124,7 @@ bench: java $(INSTALLED) ## Measure speed beside Kafka's own classes; under 15 m
 	@$(BIN)/python -m tests.benchmarks
 	$(BIN)/python -m tests.benchmarks.actives
 	$(BIN)/python -m tests.benchmarks.reading
+	$(BIN)/python -m tests.benchmarks.scrape
 
 .PHONY: bench-fleet
 bench-fleet: java $(INSTALLED) ## Measure whole runs over fleets; GROUPS="300 1000" JSON=FILE, or PLAIN=1

@@ -15,6 +15,7 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
         "sqlalchemy": "history",
         "matplotlib": "plots",
         "mcp": "mcp",
+        "opentelemetry": "otlp",
         "packaging": "spark",
         "pandas": "spark",
         "pyspark": "spark",

@@ -58,7 +58,7 @@ class Ran:
     Attributes:
         snapshot_id: The snapshot.
         at: Start of the snapshot.
-        seen: Observations of its groups; empty if validation rejected it, like all else.
+        looked: Its groups with their past and observations; empty if validation rejected it, like all else.
         watched: Incidents of groups.
         advised: News about advice.
         advice: The advice of all groups.
@@ -66,10 +66,15 @@ class Ran:
 
     snapshot_id: str
     at: datetime
-    seen: Sequence[Observation] = ()
+    looked: Sequence[tuple[BatchWithPast, Observation]] = ()
     watched: ToldRound | None = None
     advised: AdviceNews | None = None
     advice: Sequence[AdviceRow] = ()
+
+    @property
+    def seen(self) -> Sequence[Observation]:
+        """The observations of its groups."""
+        return [observed for _, observed in self.looked]
 
 
 def run_pipeline(
@@ -82,6 +87,7 @@ def run_pipeline(
     advising: bool = True,
     sparing: bool = False,
     ask_next_change: bool = True,
+    every: bool = False,
 ) -> Ran:
     """
     All steps after `take_snapshot`, without Spark and validation; existing validation results count.
@@ -95,6 +101,7 @@ def run_pipeline(
         advising: Whether to advise; otherwise it ends after metrics.
         sparing: Whether to score only the current assignment of groups that cannot be advised to switch.
         ask_next_change: Whether to simulate membership changes, a third of the work.
+        every: As for `compute_metrics`.
 
     Raises:
         SnapshotNotFound: The lake doesn't have the snapshot.
@@ -109,14 +116,13 @@ def run_pipeline(
     if rejected_as_a_whole(lake, snapshot_id, "snapshot"):
         return Ran(snapshot_id=snapshot_id, at=at)
     metrics = compute_metrics(
-        lake, settings, snapshot_id, see=lambda *groups: looked.append(groups)
+        lake, settings, snapshot_id, every=every, see=lambda *groups: looked.append(groups)
     )
     watched = queue_groups(lake, history, settings, snapshot_id, seen=looked) if watching else None
-    seen = [observed for _, observed in looked]
     record_metrics(lake, snapshot_id, metrics)
     history.store_metrics(snapshot_id, metrics)
     if not advising:
-        return Ran(snapshot_id=snapshot_id, at=at, seen=seen, watched=watched)
+        return Ran(snapshot_id=snapshot_id, at=at, looked=looked, watched=watched)
     settled = _settled(history, settings, snapshot_id, metrics["group_metrics"]) if sparing else ()
     candidates = propose_candidates(
         lake, settings, snapshot_id, live_only=settled, ask_next_change=ask_next_change
@@ -129,7 +135,12 @@ def run_pipeline(
     if advised is not None:
         queue_news(history, settings, advised)
     return Ran(
-        snapshot_id=snapshot_id, at=at, seen=seen, watched=watched, advised=advised, advice=advice
+        snapshot_id=snapshot_id,
+        at=at,
+        looked=looked,
+        watched=watched,
+        advised=advised,
+        advice=advice,
     )
 
 

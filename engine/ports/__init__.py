@@ -47,6 +47,7 @@ from .operation import (
 )
 from .reports import ReportedGroups, ReportHistory, StoredReport
 from .rollups import ClusterDay, RollupHistory
+from .served import ServedCluster, ServedGroup
 from .silences import Silences
 
 __all__ = [
@@ -84,6 +85,8 @@ __all__ = [
     "ResultHistory",
     "RollupHistory",
     "ScoredAdvice",
+    "ServedCluster",
+    "ServedGroup",
     "Silences",
     "SnapshotHistory",
     "StepRuns",

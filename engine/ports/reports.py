@@ -67,10 +67,13 @@ class StoredReport:
 
 
 class ReportHistory(Protocol):
-    """Reads the rows of a report."""
+    """Reads the rows of a report, and of metrics."""
 
     def report_clusters(self) -> list[str]:
         """The known clusters, by name."""
 
     def report(self, wanted: ReportedGroups) -> StoredReport:
         """All rows of some groups; without a snapshot with metrics in that period, there are no current metrics."""
+
+    def served_groups(self, cluster: str) -> Rows:
+        """The numbers of the groups of its newest measured snapshot; the statement `served_groups` has the columns."""

@@ -139,6 +139,10 @@ class WalkedLake(OverLake):
         self.work = {key: work for key, work in self.work.items() if key[0] >= oldest}
         self._tables = {key: table for key, table in self._tables.items() if str(key[0]) >= oldest}
 
+    def forget_tables(self) -> None:
+        """Forget the tables that were read, where what lies below has them at hand."""
+        self._tables = {}
+
     def write(
         self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
     ) -> Manifest:

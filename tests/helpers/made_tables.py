@@ -20,7 +20,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from evenkeel import sql
+from evenkeel.engine.adapters.prometheus.families import of_clusters, of_process
 from evenkeel.engine.config import (
     ClusterSettings,
     Filter,
@@ -41,6 +42,7 @@ from evenkeel.engine.config import (
     Webhook,
 )
 from evenkeel.engine.model.text import slug
+from evenkeel.engine.ports import ServedCluster
 from evenkeel.engine.records.tables import METADATA
 from tests.benchmarks.landau import results as landau
 from tests.helpers import cookbook, made_pages, site
@@ -303,6 +305,28 @@ def _tiers() -> str:
     return grid(("tier", "needs"), [*tests, *programs])
 
 
+def _served() -> str:
+    cluster = ServedCluster(
+        cluster="",
+        taken_at=datetime.now(UTC),
+        snapshot_seconds=None,
+        advice_seconds=None,
+        groups=(),
+        held={},
+    )
+    families = [*of_clusters([cluster], 0), *of_process(0, None)]
+    # the labels of a family are known to itself alone
+    rows = [
+        (
+            f"`{each.name}{'_total' * (each.type == 'counter')}`",
+            ", ".join(f"`{label}`" for label in vars(each)["_labelnames"]),
+            each.documentation,
+        )
+        for each in families
+    ]
+    return grid(("metric", "labels", "meaning"), rows)
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     **{name: (lambda model=model: _keys(model)) for name, model in MODELS.items()},
     "bundled": _bundled,
@@ -315,6 +339,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "ledger": ledger.section,
     "pages": made_pages.pages,
     "queries": _queries,
+    "served": _served,
     "tables": _relations,
     "tiers": _tiers,
     "twins": twins.section,

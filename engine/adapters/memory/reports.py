@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,10 @@ from statistics import fmean, median
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from ...model.figures import ENDS
+from ...model.states import CapacityBasis
 from ...ports import ReportedGroups, StoredReport
 from ...records import AdviceCheck, AdviceRow, IncidentRow, Outcome, ValidationRow
 from .tables import Memory, StoredSnapshot, Tables
@@ -36,6 +39,25 @@ _ADVICE = (
     *("group_id", "verdict", "strategy", "reason", "how", "state", "state_since"),
     *("best_undeployable", "best_undeployable_reason"),
 )
+_SERVED = (
+    *("group_id", "group_type", "assignor", "subscribed_topics", "diagnosis", "facts"),
+    *(
+        "members",
+        "partitions",
+        "total_lag",
+        "delay_seconds",
+        "time_lag_seconds",
+        "production_per_second",
+        "consumption_per_second",
+    ),
+    "cross_rack_bytes_per_second",
+)
+_AHEAD = tuple(
+    f"forecast_{measure}_{end}"
+    for measure in ("soon_lag", "lag", "drained_seconds")
+    for end in ENDS
+)
+_FIRM = {CapacityBasis.CONFIGURED, CapacityBasis.SATURATED, CapacityBasis.AS_ITS_PEERS}
 
 
 class MemoryReports(Memory):
@@ -43,6 +65,44 @@ class MemoryReports(Memory):
 
     def report_clusters(self) -> list[str]:
         return sorted(self.tables.clusters)
+
+    def served_groups(self, cluster: str) -> Rows:
+        measured = [
+            one.snapshot_id
+            for one in self.tables.of_cluster(cluster)
+            if one.snapshot_id in self.tables.metrics
+        ]
+        if not measured:
+            return []
+        tables = self.tables.metrics[measured[-1]]
+        members: dict[str, Rows] = defaultdict(list)
+        columns = ["group_id", "capacity_per_second", "capacity_basis", "utilization"]
+        for member in tables["member_metrics"].select(columns).to_pylist():
+            members[member["group_id"]].append(member)
+        proposed = self.tables.candidates.get(measured[-1])
+        ahead: dict[str, dict[str, Any]] = {}
+        if proposed is not None:
+            live = proposed.filter(pc.equal(proposed["strategy"], "live"))
+            ahead = {row["group_id"]: row for row in live.select(["group_id", *_AHEAD]).to_pylist()}
+        advice = self.tables.advice.get(measured[-1], {})
+        unknown = dict.fromkeys(_AHEAD)
+        opened = Counter(
+            one.group_id
+            for one in self.tables.incidents
+            if one.cluster == cluster and one.closed_at is None
+        )
+        return [
+            row
+            | ahead.get(row["group_id"], unknown)
+            | _able(members[row["group_id"]])
+            | {
+                "advice_state": advice[row["group_id"]].state
+                if row["group_id"] in advice
+                else None,
+                "open_incidents": opened[row["group_id"]],
+            }
+            for row in tables["group_metrics"].select(list(_SERVED)).to_pylist()
+        ]
 
     def report(self, wanted: ReportedGroups) -> StoredReport:
         own = [
@@ -313,6 +373,18 @@ class _Report:
             for (group, stage, reason), own in sorted(same.items(), key=lambda one: one[0][:2])
         ]
         return sorted(rows, key=lambda row: row["last_at"], reverse=True)
+
+
+def _able(members: Rows) -> dict[str, float | None]:
+    """Capacity of all members and utilization of the busiest, where that of each is known."""
+    known = members and all(one["capacity_basis"] in _FIRM for one in members)
+    loads = [one["utilization"] for one in members if one["utilization"] is not None]
+    return {
+        "capacity_per_second": sum(one["capacity_per_second"] for one in members)
+        if known
+        else None,
+        "utilization": max(loads, default=None) if known else None,
+    }
 
 
 def _card(

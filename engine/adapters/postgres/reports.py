@@ -27,6 +27,9 @@ class PostgresReports(Database):
     def report_clusters(self) -> list[str]:
         return [row["cluster"] for row in self._execute("report_clusters")]
 
+    def served_groups(self, cluster: str) -> Rows:
+        return self._execute("served_groups", cluster=cluster)
+
     def report(self, wanted: ReportedGroups) -> StoredReport:
         with translated(self._engine.url), self._engine.connect() as plain:
             take_time(plain)

@@ -25,6 +25,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "advise": "Diagnose groups and recommend an assignment strategy.",
             "tasks": "Show the tasks of a Kafka Streams application under each strategy.",
             "report": "Write an HTML report of groups over time.",
+            "serve": "Serve lag, diagnoses and forecasts as Prometheus metrics.",
             "query": "Query the history database by name.",
             "mcp": "Answer agents over the Model Context Protocol.",
         },

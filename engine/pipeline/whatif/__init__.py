@@ -24,7 +24,7 @@ from .changes import (
     last_by_name,
     new_names,
 )
-from .day import PastDay, day_of
+from .day import DAY, PastDay, RememberedDays, day_of, sizes_for_a_day
 from .outcome import WhatIfOutcome, outcomes
 from .plan_followers import following_of
 from .rack_end import end_of_rack, members_in, outcome_running, racks_of, why_not
@@ -32,6 +32,7 @@ from .sizes import Sizes, sizes_of
 from .tasks import TaskAnswer, TaskOutcome, answer_of_tasks, arriving, by_instances
 
 __all__ = [
+    "DAY",
     "Can",
     "Change",
     "Grows",
@@ -39,6 +40,7 @@ __all__ = [
     "Joins",
     "Leaves",
     "PastDay",
+    "RememberedDays",
     "SeenGroup",
     "Sizes",
     "Stands",
@@ -62,6 +64,7 @@ __all__ = [
     "outcomes",
     "racks_of",
     "seen_of",
+    "sizes_for_a_day",
     "sizes_of",
     "suppose",
     "why_not",

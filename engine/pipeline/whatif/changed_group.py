@@ -50,9 +50,11 @@ class SeenGroup:
         return self.measured_group.group
 
 
-def seen_of(settings: Settings, groups: BatchWithPast) -> list[SeenGroup]:
-    """Some groups as they are, in the order of the batch."""
-    observation = observed_of(settings, groups)
+def seen_of(
+    settings: Settings, groups: BatchWithPast, observation: Observation | None = None
+) -> list[SeenGroup]:
+    """Some groups as they are, in the order of the batch; their *observation*, where it is known already."""
+    observation = observation or observed_of(settings, groups)
     _, measured = measured_at_once(settings, groups, seen=observation)
     return [
         SeenGroup(

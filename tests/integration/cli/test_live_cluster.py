@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.cli.agent_tools import Snapshots, Tools
 from tests.helpers.kafka_session import ClusterInUse, RunningWorkload
 from tests.integration.cli.conftest import objects
+from tests.stage.process import wait_until
 
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = pytest.mark.kafka
@@ -85,3 +92,23 @@ def test_doctor_finds_the_cluster_healthy(run, kafka_cluster: ClusterInUse, work
     outcomes = {row["name"]: row["outcome"] for row in rows if row["cluster"]}
     names = ("kafka", "brokers", "racks", "versions", "rights", "groups", "topics")
     assert outcomes == dict.fromkeys(names, "OK")
+
+
+def test_serve_knows_rates_of_a_live_cluster(workload):
+    """As a process of its own, after two snapshots; SIGTERM ends it at once and well."""
+    group = named(workload, "slow-member")
+    options = ("--bootstrap", workload.bootstrap, "--cluster", "live", "--every", "5")
+    command = Path(sys.executable).with_name("evenkeel")
+    with subprocess.Popen(
+        [command, "serve", *options, "--group", group, "--listen", "127.0.0.1:0"],
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stderr is not None
+            url = process.stderr.readline().split()[1].rstrip(",")
+            rate = f'evenkeel_group_incoming_offsets_per_second{{cluster="live",group="{group}"}}'
+            wait_until(lambda: rate in urlopen(url).read().decode(), 60, "a rate", interval=0.5)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=20) == 0

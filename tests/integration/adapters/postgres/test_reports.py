@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from unittest.mock import ANY
 
@@ -13,10 +13,12 @@ from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresReports
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.model.assignments import Verdict
 from evenkeel.engine.model.states import Diagnosis
+from evenkeel.engine.ports.served import UNKNOWN
 from evenkeel.engine.records import Outcome, StepRun
 from evenkeel.engine.report import render
 from evenkeel.engine.report.from_history import stored_report
 from evenkeel.engine.report.report import report
+from evenkeel.engine.report.served import ServedHistory, diagnosed_size, served_group
 from tests.helpers import cookbook_history
 from tests.helpers.history_rows import FIRST, checks, fill, manifest, metrics, validation
 
@@ -47,9 +49,15 @@ def stored(reports):
 
 
 @pytest.fixture(scope="module")
-def judged(reports, lake):
+def memory() -> MemoryHistory:
+    """A history in memory of the same snapshots, once they are evaluated."""
+    return MemoryHistory()
+
+
+@pytest.fixture(scope="module")
+def judged(reports, lake, memory):
     """The report from the lake."""
-    return report(lake, MemoryHistory(), SETTINGS, CLUSTER, NOW, "the lake")
+    return report(lake, memory, SETTINGS, CLUSTER, NOW, "the lake")
 
 
 SAME = (
@@ -94,6 +102,35 @@ def test_what_came_of_forecasts_is_the_same(stored, judged):
     assert compared > 100
     inside, known_there = stored.held[3600.0]
     assert 0 < inside <= known_there <= judged.held[3600.0][1]
+
+
+def test_metrics_have_the_same_numbers(reports, judged, memory):
+    """Of each group, whichever history has it; only what is served of a live cluster is asked in memory."""
+    [cluster] = ServedHistory(reports, CLUSTER).look()
+    others = {row["group_id"]: row for row in memory.served_groups(CLUSTER)}
+    assert {group.group_id for group in cluster.groups} == others.keys()
+    known = set()
+    for group in cluster.groups:
+        row = others[group.group_id]
+        other = served_group(row, diagnosed_size(row), row["open_incidents"])
+        for name, value in asdict(group).items():
+            expected = getattr(other, name)
+            numbers = isinstance(expected, float | tuple) and None not in (expected, value)
+            assert value == (pytest.approx(expected) if numbers else expected), (group, name)
+            known |= {name} if value not in (None, UNKNOWN, 0) else set()
+    assert known >= {"lag", "soon_lag", "drained", "production_per_second", "advice", "members"}
+    assert known >= {"capacity_per_second", "utilization", "members_useful", "open_incidents"}
+    assert cluster.taken_at == judged.taken_at[-1]
+    assert cluster.held[3600.0][1] > 0
+    assert cluster.advice_seconds is not None
+    assert cluster.pipeline_incidents is not None
+
+
+def test_metrics_of_some_groups_alone(reports):
+    """By a pattern; a cluster that is not there is none."""
+    [cluster] = ServedHistory(reports, pattern="search-*").look()
+    assert {group.group_id for group in cluster.groups} == {"search-index", "search-suggest"}
+    assert ServedHistory(reports, "elsewhere").look() == []
 
 
 def test_one_group_alone_is_as_in_the_whole(reports, stored):
@@ -147,9 +184,9 @@ def test_how_advice_kept_its_promises_is_the_same(stored, judged):
 
 def test_who_only_reads_can_have_it(module_reader_url, stored):
     """The role `evenkeel_reader` is enough."""
-    assert stored_report(PostgresReports(module_reader_url), CLUSTER, now=NOW) == replace(
-        stored, snapshots=ANY
-    )
+    reader = PostgresReports(module_reader_url)
+    assert stored_report(reader, CLUSTER, now=NOW) == replace(stored, snapshots=ANY)
+    assert len(ServedHistory(reader, CLUSTER).look()) == 1
 
 
 SCRIPT = "<script>alert(1)</script>"

@@ -12,7 +12,7 @@ from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.messages.wording import words
 from evenkeel.engine.pipeline import lookback_of
-from evenkeel.engine.pipeline.whatif import day_of, seen_of
+from evenkeel.engine.pipeline.whatif import PastDay, RememberedDays, day_of, seen_of
 from evenkeel.engine.pipeline.whatif.day import sizes_for_a_day
 from evenkeel.engine.pipeline.whatif.sizes import BUDGET
 from evenkeel.engine.snapshots.groups_with_past import read_with_past
@@ -78,3 +78,20 @@ def test_a_peak_beyond_what_there_is_lets_nobody_go():
     _, found = _of(replace(ROOMY, traffic=traffic), SNAPSHOTS)
 
     assert found.fewest == found.enough == 4
+
+
+@pytest.mark.parametrize("count", [25, SNAPSHOTS])
+def test_what_is_remembered_from_snapshot_to_snapshot_is_the_same(count):
+    """As what a lake has of the day, up to the digits that are kept; of a group that is gone nothing is kept."""
+    group = replace(ROOMY, traffic=Traffic(wander=0, bursts=(NOON,)))
+    lake, days = Recording(), RememberedDays()
+    for newest in write_taken(lake, snapshots(simulate([group], count))):
+        lookback = lookback_of(lake, SETTINGS, newest)
+        [seen] = seen_of(SETTINGS, read_with_past(lake, SETTINGS, lookback, [group.name]))
+        days.see(seen.observation)
+    expected, found = day_of(lake, newest, seen.group), days.of(group.name)
+
+    assert found.covered_seconds == expected.covered_seconds
+    assert found.peak_per_second == pytest.approx(expected.peak_per_second)
+    days.keep({"other"})
+    assert days.of(group.name) == PastDay()
