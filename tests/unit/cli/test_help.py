@@ -18,8 +18,8 @@ from evenkeel.engine.model.states import Diagnosis
 from tests.unit.cli.conftest import Run
 
 ORDER = """
-    lag top advise tasks report serve query mcp runbook whatif elect explain diff plan alerts silence ack snapshot recording
-    backtest backfill ledger assign check-assignor doctor admin
+    lag top advise tasks report serve query mcp runbook whatif elect explain diff plan alerts silence ack snapshot
+    recording backtest backfill ledger assign check-assignor doctor admin
 """
 COMMANDS = tuple(ORDER.split())
 FAMILIES = {
