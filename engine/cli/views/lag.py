@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...messages.wording import member_names
 from ...messages.wording.incidents import WHAT_IS_MISSING
 from ...model.formats import UNKNOWN, brief, brief_duration, minute, or_unknown
 from ...model.groups import Member
-from ...model.states import Diagnosis
+from ...model.states import Diagnosis, TimeLagBasis
 from ...model.text import several
 from ...records import GroupMetrics, GroupRow, MemberMetrics, PartitionMetrics
 from ...snapshots import split_snapshot_id
@@ -209,6 +209,7 @@ def partition_table(
             ("PARTITION", lambda row: text(f"{row['topic']}-{row['partition']}")),
             *short(_OF, headings, _stored, names, ("committed_offset", "end_offset")),
         ]
+        columns = [(head, _or_more(told) if "TIME LAG" in head else told) for head, told in columns]
     return table(
         columns,
         rows,
@@ -216,6 +217,16 @@ def partition_table(
         names=names,
         spare=["END", "COMMITTED", "RACK", "OUT", "IN", "LAG IS", "STATUS"],
     )
+
+
+def _or_more(told: Callable[[Row], str]) -> Callable[[Row], str]:
+    """The same, marked where the commit is older than what the snapshots reach back."""
+
+    def marked(row: Row) -> str:
+        is_more = row["time_lag_basis"] == TimeLagBasis.AT_LEAST
+        return f">{told(row)}" if is_more else told(row)
+
+    return marked
 
 
 def _stored(row: Row) -> Row:

@@ -79,6 +79,22 @@ def test_few_partitions_are_listed_beside_other_groups(run, kept):
         assert run("lag", "--from", place, *asked).stdout.count("\nt-") == 30
 
 
+def test_a_time_lag_beyond_what_snapshots_reach_back_is_at_least_so_long(run, kept):
+    """By the speed of ten minutes it would be many hours; nobody knows what came before."""
+    owner = member("a", ["t"], {"t": [0]})
+    behind = group("g", members=[owner], committed={"t": 100})
+    place = kept(
+        *(
+            make_snapshot(
+                number=number, topics=[topic("t", end=1000 + 10 * number)], groups=[behind]
+            )
+            for number in range(2)
+        )
+    )
+
+    assert re.search(r"^t-0 .* >10m ", run("lag", "--from", place).stdout, re.MULTILINE)
+
+
 def test_an_unreadable_group_is_a_line_on_standard_error(run, recording):
     """The rest is shown, the group and its cause are said, once."""
     result = run("lag", "--from", recording)
