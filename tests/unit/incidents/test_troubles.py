@@ -48,7 +48,7 @@ HOLDS = {
     "as-many-members-as-partitions": (Diagnosis.UNDER_PROVISIONED, 18, 119),
     "catching-up": (Diagnosis.CATCHING_UP, 47, 51),
     "no-members": (Diagnosis.NO_MEMBERS, 31, 119),
-    "rebalancing": (Diagnosis.REBALANCING, 32, 59),
+    "rebalancing": (Diagnosis.REBALANCING, 32, 53),
     "losing-records": (Diagnosis.DATA_LOSS, 6, 119),
     "skipped-records": (Diagnosis.OFFSETS_SKIPPED, 48, 50),
     "rewound": (Diagnosis.CATCHING_UP, 56, 70),

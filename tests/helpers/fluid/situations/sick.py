@@ -221,9 +221,9 @@ SICK = (
         begins=59,
     ),
     Situation(
-        says="A rebalance that takes two and a half hours; then it catches up.",
-        group=busy("rebalancing", events=(Rebalancing(at=at(30) - 100, until=at(60) - 100),)),
-        truths=(fine(3, 29), true(Diagnosis.REBALANCING, 32, 59)),
+        says="A rebalance that takes two hours; then it catches up.",
+        group=busy("rebalancing", events=(Rebalancing(at=at(30) - 100, until=at(54) - 100),)),
+        truths=(fine(3, 29), true(Diagnosis.REBALANCING, 32, 53)),
         required={Kind.OPENED: 37, Kind.RESOLVED: 119},
         allowed=TOLD,
         begins=30,
