@@ -30,6 +30,7 @@ import numpy as np
 
 from ..model.arrays import NONE, Flags, Floats, Indices
 from .forecast import UNCERTAIN
+from .forecast.backlog import worked_off
 
 ENDS = 3
 """Low, expected, high."""
@@ -92,10 +93,7 @@ def through(
         capacity: (..., Q) offsets/s; infinite: nothing waits.
         seconds: How long it is.
     """
-    drains = capacity - arrived / seconds
-    with np.errstate(divide="ignore", invalid="ignore"):
-        until = np.where(drains > 0, backlog / drains, np.inf)
-        after = np.where(until < seconds, 0.0, backlog - drains * seconds)
+    after, until = worked_off(backlog, capacity - arrived / seconds, seconds)
     return after, (backlog + after) / 2 * np.minimum(until, seconds)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...messages.wording import member_names
@@ -207,9 +207,10 @@ def partition_table(
         }
         columns = [
             ("PARTITION", lambda row: text(f"{row['topic']}-{row['partition']}")),
-            *short(_OF, headings, _stored, names, ("committed_offset", "end_offset")),
+            *map(
+                _or_more, short(_OF, headings, _stored, names, ("committed_offset", "end_offset"))
+            ),
         ]
-        columns = [(head, _or_more(told) if "TIME LAG" in head else told) for head, told in columns]
     return table(
         columns,
         rows,
@@ -219,14 +220,17 @@ def partition_table(
     )
 
 
-def _or_more(told: Callable[[Row], str]) -> Callable[[Row], str]:
-    """The same, marked where the commit is older than what the snapshots reach back."""
+def _or_more(column: Shown) -> Shown:
+    """The time lag with a mark where the commit is older than what the snapshots reach back; others as they are."""
+    if not isinstance(column, tuple) or "TIME LAG" not in column[0]:
+        return column
+    head, told = column
 
     def marked(row: Row) -> str:
         is_more = row["time_lag_basis"] == TimeLagBasis.AT_LEAST
         return f">{told(row)}" if is_more else told(row)
 
-    return marked
+    return head, marked
 
 
 def _stored(row: Row) -> Row:

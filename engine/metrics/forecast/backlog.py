@@ -216,14 +216,26 @@ def _stood_still(
     arrives, goes = comes / STEP_SECONDS, STEP_SECONDS - still
     waits = backlog + arrives * still
     drains = done / STEP_SECONDS - arrives  # offsets/s, infinite where no capacity is known
-    with np.errstate(divide="ignore", invalid="ignore"):
-        until = np.where(drains > 0, waits / drains, np.inf)
-        after = np.where(until < goes, 0.0, waits - drains * goes)
+    after, until = worked_off(waits, drains, goes)
     # a member that stands still to the end of the step drains nothing
     after = np.where(goes > 0, after, waits)
     area = (backlog + waits) / 2 * still + (waits + after) / 2 * np.minimum(until, goes)
     busy = np.where(waits > 0, still + until, 0.0).max(axis=2, initial=0.0)
     return after, np.einsum("krm->kr", area), busy
+
+
+def worked_off(waits: Floats, drains: Floats, seconds: Floats | float) -> tuple[Floats, Floats]:
+    """
+    Offsets that are left of those that wait after some seconds, and seconds until nothing is.
+
+    Args:
+        waits: Offsets.
+        drains: Offsets/s done beyond those that arrive; below 0 more arrive. Infinite: nothing waits.
+        seconds: How long it goes on.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        until = np.where(drains > 0, waits / drains, np.inf)
+        return np.where(until < seconds, 0.0, waits - drains * seconds), until
 
 
 def _over(values: Floats, by: Floats) -> Floats:
