@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
+import shutil
 import subprocess
 import sys
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -40,13 +39,9 @@ HEAVY = (
 
 
 def show_dags(folder: Path) -> Path:
-    """A DAG folder of a user's own, made where it is missing, with the file that the page on Airflow shows."""
-    page = (CHECKOUT / "docs/how-to/deploy-on-airflow.md").read_text(encoding="utf-8")
-    (shown,) = (
-        code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "all_dags()" in code
-    )
+    """A DAG folder of a user's own, made where it is missing, with the file that the page on Airflow names."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "evenkeel_dags.py").write_text(textwrap.dedent(shown), encoding="utf-8")
+    shutil.copy(CHECKOUT / "docs/deploy/evenkeel_dags.py", folder)
     return folder
 
 

@@ -47,3 +47,10 @@ def test_the_wheel_holds_the_pages_about_diagnoses(names: list[str]) -> None:
     files = {f.name for f in (ROOT / "docs" / "diagnoses").glob("*.md")}
     assert "index.md" in files
     assert {f"evenkeel/diagnoses/{name}" for name in files} <= set(names)
+
+
+def test_the_wheel_holds_no_images_and_charts(names: list[str]) -> None:
+    """They build on a checkout; of the documents only the pages about diagnoses are inside."""
+    files = {f.name for f in (ROOT / "docs" / "deploy").rglob("*") if f.is_file()}
+    assert "Chart.yaml" in files
+    assert not files & {Path(name).name for name in names}

@@ -1,0 +1,14 @@
+#!/bin/sh
+# The Kafka permissions of evenkeel: it reads no records and changes nothing.
+#
+#     BOOTSTRAP=broker1:9092 PRINCIPAL=User:evenkeel sh acls.sh --command-config admin.properties
+#
+# Needs kafka-acls.sh on the PATH.
+set -eu
+
+kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --add --allow-principal "$PRINCIPAL" \
+  --operation Describe --cluster --topic '*' --group '*' "$@"
+
+# Optional: retention, compaction, follower fetching and the brokers' assignors.
+# kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --add --allow-principal "$PRINCIPAL" \
+#   --operation DescribeConfigs --cluster --topic '*' "$@"
