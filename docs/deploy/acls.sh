@@ -3,7 +3,7 @@
 #
 #     BOOTSTRAP=broker1:9092 PRINCIPAL=User:evenkeel sh acls.sh --command-config admin.properties
 #
-# Needs kafka-acls.sh on the PATH.
+# Needs kafka-acls.sh on the PATH. Untried as a script.
 set -eu
 
 kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --add --allow-principal "$PRINCIPAL" \
