@@ -163,10 +163,10 @@ class Tools:
         """
         Forecast the lag of a consumer group in 15 minutes and in one hour, under each strategy available to it.
 
-        Strategy "live" is the current assignment. forecast_lag_* is in offsets, forecast_delay_seconds_* is how far
-        behind it then is, forecast_drained_seconds_* is when it has caught up, forecast_utilization_* is load over
-        capacity of its busiest member. price_restarts and price_held_up_offsets are what the switch costs. With
-        details also strategies that are not available.
+        Strategy "live" is the current assignment; is_running marks the strategy that made it. forecast_lag_* is in
+        offsets, forecast_delay_seconds_* is how far behind it then is, forecast_drained_seconds_* is when it has caught
+        up, forecast_utilization_* is load over capacity of its busiest member. price_restarts and
+        price_held_up_offsets are what the switch costs. With details also strategies that are not available.
         """
         for row in self._judged(group):
             for one in row["strategies"]:

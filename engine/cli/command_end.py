@@ -156,10 +156,9 @@ def _ended(run: Any) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except Exception as cause:  # noqa: BLE001
-        problem = missing(cause) or cause
-        for line in _traceback(cause) if debugging() else explain(problem):
+        for line in _traceback(cause) if debugging() else explain(cause):
             complain(line)
-        return exit_code(problem)
+        return exit_code(missing(cause) or cause)
 
 
 def _closed_pipe() -> int:
@@ -176,6 +175,7 @@ def exit_code(problem: Exception) -> int:
 
 def explain(problem: Exception) -> list[str]:
     """What a user reads of a failure: one to a few lines."""
+    problem = missing(problem) or problem
     if isinstance(problem, EvenkeelError):
         return [f"evenkeel: {problem}"]
     if isinstance(problem, _CLICK_ERROR):

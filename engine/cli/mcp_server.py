@@ -18,10 +18,12 @@ from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 
 from ..model.environment import this_environment
 from ..model.errors import ConfigError, EvenkeelError
+from ..model.extras import missing
 from .agent_tools import Row, Snapshots, Tools
 from .command_end import complain, explain
 from .database import database
@@ -42,7 +44,6 @@ def server(snapshots: Snapshots) -> MCPServer:
     Args:
         snapshots: What questions are about.
     """
-    served = MCPServer("evenkeel", instructions=INSTRUCTIONS, version=this_environment().version)
     tools, turn = Tools(snapshots), Lock()
     asked: list[Callable[..., Iterable[Row]]] = [
         tools.list_groups,
@@ -52,14 +53,26 @@ def server(snapshots: Snapshots) -> MCPServer:
         tools.how_to_switch,
         *([tools.history] if _has_history() else []),
     ]
-    for ask in asked:
-        served.add_tool(
-            _answering(ask, turn),
-            description=inspect.getdoc(ask),
-            annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
-            structured_output=False,
-        )
-    return served
+    return MCPServer(
+        "evenkeel",
+        instructions=INSTRUCTIONS,
+        version=this_environment().version,
+        tools=[_tool(ask, turn) for ask in asked],
+    )
+
+
+def _tool(ask: Callable[..., Iterable[Row]], turn: Lock) -> Tool:
+    """A question as a tool; one with an unknown argument is refused, not answered without it."""
+    tool = Tool.from_function(
+        _answering(ask, turn),
+        description=inspect.getdoc(ask),
+        annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
+        structured_output=False,
+    )
+    arguments = tool.fn_metadata.arg_model
+    arguments.model_config["extra"] = "forbid"
+    arguments.model_rebuild(force=True)
+    return tool.model_copy(update={"parameters": arguments.model_json_schema()})
 
 
 def _answering(ask: Callable[..., Iterable[Row]], turn: Lock) -> Callable[..., CallToolResult]:
@@ -69,9 +82,10 @@ def _answering(ask: Callable[..., Iterable[Row]], turn: Lock) -> Callable[..., C
         try:
             with turn, redirect_stderr(said):
                 rows = [to_json(row) for row in ask(**given)]
-        except EvenkeelError as problem:
-            raise ToolError("\n".join([*said.getvalue().splitlines(), *explain(problem)])) from None
         except Exception as problem:
+            if isinstance(problem, EvenkeelError) or missing(problem):
+                told = [*said.getvalue().splitlines(), *explain(problem)]
+                raise ToolError("\n".join(told)) from None
             # an agent hears which tool failed, and nothing that such an error may hold
             complain(explain(problem)[0])
             raise

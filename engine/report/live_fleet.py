@@ -171,29 +171,28 @@ class LiveFleet:
         left = ASKED
         for same, _, seen in sorted(asked, key=lambda one: one[:2]):
             group = seen.group
-            left -= len(group.partitions) + len(group.members)
-            if left < 0 and same:
-                break
-            if left < 0:
+            strategy = _asked_of(seen)
+            if strategy is None:
+                self._sizes.pop(group.group, None)
+                continue
+            cost = len(group.partitions) + len(group.members)
+            if cost > left and left < ASKED:
+                if same:
+                    break
                 # an answer about another group than it is now is none
                 self._sizes.pop(group.group, None)
                 continue
+            left -= cost
             try:
-                size = self._size(seen)
+                size = self._size(seen, strategy)
             except Exception as problem:  # noqa: BLE001 one group costs the others nothing
                 left_out(group.group, problem)
                 size = MembersFor()
-            if size is None:
-                self._sizes.pop(group.group, None)
-                continue
             self._sizes[group.group] = _Size(now=_now(seen), look=self._looks, size=size)
 
-    def _size(self, seen: SeenGroup) -> MembersFor | None:
-        """How many members a group needs with the strategy that it runs; None if that cannot be asked."""
+    def _size(self, seen: SeenGroup, strategy: Assignor) -> MembersFor:
+        """How many members a group needs with the strategy that it runs."""
         group = seen.group
-        strategy = None if why_not(seen) or group.places_tasks else _running(group)
-        if strategy is None or not group.members:
-            return None
         found = sizes_for_a_day(
             self.settings, seen, (), strategy, BUDGET, lambda: self._days.of(group.group)
         )
@@ -216,6 +215,14 @@ class LiveFleet:
 def _now(seen: SeenGroup) -> _Now:
     group = seen.group
     return (group.assignor, len(group.members), len(group.partitions), seen.diagnosis)
+
+
+def _asked_of(seen: SeenGroup) -> Assignor | None:
+    """The strategy that a group runs; None if it cannot be asked about other numbers of members."""
+    group = seen.group
+    if not group.members or group.places_tasks or why_not(seen):
+        return None
+    return _running(group)
 
 
 def _running(group: GroupSnapshot) -> Assignor | None:

@@ -40,7 +40,7 @@ OF_GROUP: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
         "cross_rack_bytes_per_second": (
             "cross_rack_bytes_per_second",
-            "Bytes/s that members read from another rack.",
+            "Data that members read from other racks, in bytes/s.",
         ),
         "members": ("members", "Number of members."),
         "members_needed": (

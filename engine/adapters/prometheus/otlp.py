@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from prometheus_client.metrics_core import Metric
 
-from ...model.errors import EvenkeelError
+from ...model.errors import EvenkeelError, InputError
 from .page import MetricsPage
 
 if TYPE_CHECKING:
@@ -32,17 +34,26 @@ class MetricsPush:
         url: Where it takes metrics, for example http://127.0.0.1:4318/v1/metrics.
 
     Raises:
+        InputError: The URL is none.
         ModuleNotFoundError: The extra `otlp` is not installed.
     """
 
     def __init__(self, page: MetricsPage, url: str) -> None:
+        where = urlsplit(url)
+        if where.scheme not in ("http", "https") or not where.hostname:
+            raise InputError(
+                "--otlp takes a URL.", fix="Give for example http://127.0.0.1:4318/v1/metrics."
+            )
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.metrics import Observation
         from opentelemetry.sdk.metrics import MeterProvider
         from opentelemetry.sdk.metrics.export import InMemoryMetricReader
         from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 
-        self._page, self._url = page, url
+        # a URL may hold a secret, and the library logs it
+        host = where.netloc.rpartition("@")[2]
+        self._page, self._shown = page, f"{where.scheme}://{host}{where.path}"
+        logging.getLogger("opentelemetry.exporter.otlp").setLevel(logging.CRITICAL)
         self._families: dict[str, Metric] = {one.name: one for one in page.collect()}
         self._exporter = OTLPMetricExporter(endpoint=url, timeout=10)
         self._reader = InMemoryMetricReader()
@@ -77,5 +88,5 @@ class MetricsPush:
         data = self._reader.get_metrics_data()
         if data and self._exporter.export(data) is not MetricExportResult.SUCCESS:
             raise EvenkeelError(
-                f"{self._url} did not take the metrics.", fix="Check --otlp and the collector."
+                f"{self._shown} did not take the metrics.", fix="Check --otlp and the collector."
             )

@@ -39,6 +39,7 @@ class MetricsPage(Collector):
         self._errors = 0
         self._succeeded: bool | None = None
         self._stored_at: float | None = None
+        self._made_old = False
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(self)
         self._lock = threading.Lock()
@@ -80,14 +81,16 @@ class MetricsPage(Collector):
         except ValueError:
             is_text = True
         form = (TEXT if is_text else OPENMETRICS, compressed)
-        if form not in self._pages:
+        if form not in self._pages or (self.is_fresh is False and not self._made_old):
             with self._lock:
-                self._pages[form] = self._made(*form)
+                self._pages.setdefault(form, b"")
+                self._make_again()
         return form[0], self._pages[form]
 
     def collect(self) -> Iterator[Metric]:
-        """All metrics."""
-        yield from of_clusters(self._clusters, self.most)
+        """All metrics; of old values only those of clusters, so that nobody acts on those of groups."""
+        self._made_old = self.is_fresh is False
+        yield from of_clusters(self._clusters, 0 if self._made_old else self.most)
         yield from of_process(self._errors, self._succeeded)
 
     def _make_again(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 from http import HTTPStatus
@@ -59,6 +60,10 @@ class _Server6(_Server):
     address_family = socket.AF_INET6
 
 
+_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))")
+"""In what a client accepts."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     shown: MetricsPage
     timeout = 30
@@ -67,8 +72,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer."""
         path = urlsplit(self.path).path
         if path == "/metrics":
-            accepted = self.headers.get("Accept-Encoding", "")
-            compressed = "gzip" in accepted
+            compressed = bool(_GZIP.search(self.headers.get("Accept-Encoding", "")))
             kind, text = self.shown.text(self.headers.get("Accept", ""), compressed=compressed)
             self._answer(
                 HTTPStatus.OK, kind, text, {"Content-Encoding": "gzip"} if compressed else {}
@@ -82,12 +86,17 @@ class _Handler(BaseHTTPRequestHandler):
             told = "/metrics and /healthz are served.\n"
             self._answer(HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", told.encode(), {})
 
+    def do_HEAD(self) -> None:
+        """The same without the text."""
+        self.do_GET()
+
     def _answer(self, status: HTTPStatus, kind: str, text: bytes, more: dict[str, str]) -> None:
         self.send_response(status)
         for name, value in {"Content-Type": kind, "Content-Length": str(len(text)), **more}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(text)
+        if self.command != "HEAD":
+            self.wfile.write(text)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Log no request."""

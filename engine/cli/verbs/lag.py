@@ -35,7 +35,7 @@ EPILOG = epilog(
     [0, 1, 2, 3, 4],
     "evenkeel counts lag as Kafka's own tool does. Lag is unknown if the end offset is unknown, or if the group has "
     "committed nothing and evenkeel.toml has no auto_offset_reset for it. Column lag_basis says which case applies. "
-    "A TIME LAG with > is at least so long: the commit is older than what the snapshots reach back. --json and --csv "
+    "> before a TIME LAG: it is at least that, as the commit is older than the oldest snapshot used. --json and --csv "
     "print one object or line per partition. A group without partitions has one line with topic and partition null.",
 )
 

@@ -60,7 +60,10 @@ def serve(
     ] = 1000,
     otlp: Annotated[
         str | None,
-        option("--otlp URL", "Also push to this OpenTelemetry collector (OTLP over HTTP)."),
+        option(
+            "--otlp URL",
+            "Also push to this OpenTelemetry collector (OTLP over HTTP), path included. It needs the extra otlp.",
+        ),
     ] = None,
 ) -> None:
     """Serve lag, diagnoses and forecasts as Prometheus metrics."""
@@ -71,9 +74,9 @@ def serve(
         _stored(stored, bootstrap, cluster, group) if stored else _live(bootstrap, cluster, group)
     )
     page = MetricsPage(max_groups, OLD * every)
-    push = None if otlp is None else MetricsPush(page, otlp)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
+        push = None if otlp is None else MetricsPush(page, otlp)
         with MetricsServer(page, host, port) as server:
             complain(f"serving http://{server.address}/metrics, a snapshot every {every:g} s")
             keep(source, page, every, push)
@@ -99,14 +102,14 @@ def keep(source: Source, page: MetricsPage, every: float, push: MetricsPush | No
 
     while True:
         began = time.monotonic()
-        if not attempt(lambda: page.store(source.look())):
+        if attempt(lambda: page.store(source.look())):
+            # a large cluster may take longer than is asked; it is as fresh as it can be
+            page.fresh_seconds = OLD * max(every, time.monotonic() - began)
+        else:
             page.failed()
         if push is not None:
             attempt(push.send)
-        took = time.monotonic() - began
-        # a large cluster may take longer than is asked; it is as fresh as it can be
-        page.fresh_seconds = OLD * max(every, took)
-        time.sleep(max(every - took, SHORTEST))
+        time.sleep(max(every - (time.monotonic() - began), SHORTEST))
 
 
 def _address(listen: str) -> tuple[str, int]:

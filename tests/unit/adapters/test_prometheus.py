@@ -151,6 +151,18 @@ def test_a_failure_keeps_the_values_and_is_counted(page):
     assert samples(page)["snapshot_errors_total",] == 2
 
 
+def test_old_values_of_groups_are_no_longer_served(page):
+    """An autoscaler would follow them; what is left says how old they are."""
+    new = samples(page)
+    page.fresh_seconds = -1
+    old = samples(page)
+    assert of_group(new, BUSY.group_id)
+    assert not of_group(old, BUSY.group_id)
+    assert old["groups_left_out", "prod"] == 2
+    same = ("snapshot_timestamp_seconds", "prod")
+    assert old[same] == new[same]
+
+
 @pytest.mark.slow
 def test_the_server_answers_metrics_health_and_nothing_else(page):
     """Compressed where the client takes it; old values are not healthy."""
@@ -159,13 +171,18 @@ def test_the_server_answers_metrics_health_and_nothing_else(page):
             f"http://{server.address}/metrics?x=1",
             headers={"Accept": OPENMETRICS, "Accept-Encoding": "gzip"},
         )
+        refused = Request(asked.full_url, headers={"Accept-Encoding": "gzip;q=0, *"})
+        with urlopen(refused) as answer:
+            assert "Content-Encoding" not in answer.headers
         with urlopen(asked) as answer:
             assert answer.headers["Content-Type"].startswith("application/openmetrics-text")
             text = gzip.decompress(answer.read()).decode()
         assert text.endswith("# EOF\n")
         assert text.encode() == page.text(OPENMETRICS, compressed=False)[1]
-        with urlopen(f"http://{server.address}/healthz") as answer:
-            assert answer.read() == b"ok\n"
+        health = f"http://{server.address}/healthz"
+        for method, text in (("GET", b"ok\n"), ("HEAD", b"")):
+            with urlopen(Request(health, method=method)) as answer:
+                assert (answer.headers["Content-Length"], answer.read()) == ("3", text)
         page.fresh_seconds = -1
         for path, status in (("healthz", 503), ("", 404)):
             with pytest.raises(HTTPError) as refused:

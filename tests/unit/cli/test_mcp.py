@@ -254,6 +254,13 @@ def test_no_code_is_run_that_an_agent_names(ask: Ask, tool: str, given: dict[str
     assert "agents run no code. Give a name." in text(answer)
 
 
+def test_an_unknown_argument_is_refused(ask: Ask) -> None:
+    """An answer without it would look like one with it."""
+    answer = ask("what_if", group="uneven", member=["+2"])
+    assert answer.is_error
+    assert "member" in text(answer)
+
+
 def test_an_unexpected_error_tells_the_agent_nothing(
     ask: Ask, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

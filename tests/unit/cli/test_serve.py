@@ -156,6 +156,7 @@ def test_the_numbers_are_those_of_advise(run, scraped, monkeypatch):
         (("--from", "history", "--bootstrap", "k:9092"), "without --bootstrap"),
         (("--from", "history"), "no history database is configured"),
         (("--bootstrap", "k:9092", "--listen", "9309"), "no address"),
+        (("--bootstrap", "k:9092", "--otlp", "foo"), "--otlp takes a URL"),
         ((), "no cluster is given"),
     ],
 )
@@ -211,12 +212,15 @@ def test_the_same_numbers_are_pushed(run, kafka, scraped, collector):
 
 
 def test_a_collector_that_refuses_is_named(run, kafka, scraped, collector):
-    """Nothing else stops for it."""
+    """Without a secret in its URL; nothing else stops for it."""
     collector.status[0] = 400
     pages = scraped(1)
-    options = ("--bootstrap", "k:9092", "--cluster", "prod", "--otlp", collector.url)
+    url = f"{collector.url.replace('//', '//me:s3cret@')}/v1/metrics?token=t0ken"
+    options = ("--bootstrap", "k:9092", "--cluster", "prod", "--otlp", url)
     result = run("serve", *options, *LISTEN)
-    assert f"{collector.url} did not take the metrics" in result.stderr
+    assert f"{collector.url}/v1/metrics did not take the metrics" in result.stderr
+    assert "s3cret" not in result.output
+    assert "t0ken" not in result.output
     assert pages[0]["snapshot_success",] == 1
 
 

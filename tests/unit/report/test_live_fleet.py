@@ -15,7 +15,7 @@ from evenkeel.engine.ports import ServedGroup
 from evenkeel.engine.report import live_fleet
 from evenkeel.engine.report.live_fleet import LiveFleet
 from tests.helpers.fluid import CLUSTER, simulate, snapshots
-from tests.helpers.fluid.plan import members, steady, topics
+from tests.helpers.fluid.plan import Leave, members, steady, topics
 from tests.helpers.lake_snapshots import write_taken
 
 pytestmark = pytest.mark.slow
@@ -93,12 +93,26 @@ def test_groups_take_turns_when_there_are_too_many_to_ask(fleet, monkeypatch):
     monkeypatch.setattr(live_fleet, "ASKED", 11)
     live = fleet(SMALL, HOT, FULL)
     asked, size = list[str](), live._size
-    monkeypatch.setattr(live, "_size", lambda seen: asked.append(seen.group.group) or size(seen))
+    monkeypatch.setattr(
+        live, "_size", lambda seen, of: asked.append(seen.group.group) or size(seen, of)
+    )
     for _ in range(6):
         served(live)
     # 8 partitions and 2 or 3 members each, or 4 and 4
     assert {*asked[:3]} == {"small", "hot", "full"}
     assert len(asked) == 6
+
+
+def test_a_group_that_is_too_large_or_cannot_be_asked_takes_no_turn_of_others(fleet, monkeypatch):
+    """Larger than what a look may cost, it has its own; without members it costs nothing."""
+    monkeypatch.setattr(live_fleet, "ASKED", 5)
+    gone = replace(SMALL, name="gone", events=(Leave(at=0, members=(0, 1)),))
+    live = fleet(SMALL, HOT, gone)
+    for _ in range(8):
+        found = served(live)
+    assert found["small"].members_needed is not None
+    assert found["hot"].scaling_helps is False
+    assert found["gone"].members_needed is None
 
 
 def test_what_nobody_looks_back_on_is_forgotten(fleet):
