@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ..pipeline.measure import compute_metrics, record_metrics
 from .command_end import explain
+from .lag_rows import partition_rows
 from .sources import SHORTEST, SnapshotSource, newer, problems, select
 from .views.lag import furthest_behind
 
@@ -22,19 +23,21 @@ PATIENCE = 2.0
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Seen:
     """
-    The newest snapshot.
+    The newest snapshot, whole: the lake may have dropped it by the time that it is looked at.
 
     Attributes:
         source: Where it is.
         groups: Rows of `group_metrics`, in the order of `evenkeel lag`.
-        metrics: The tables `member_metrics` and `partition_metrics`.
+        members: Table of `member_metrics`.
+        partitions: Rows of `partition_rows`.
         problems: What could not be read, one line each, without groups.
         snapshots: Number of snapshots that its metrics are from, itself included.
     """
 
     source: SnapshotSource
     groups: Sequence[Mapping[str, Any]]
-    metrics: Mapping[str, pa.Table]
+    members: pa.Table
+    partitions: Sequence[Mapping[str, Any]]
     problems: Sequence[str]
     snapshots: int
 
@@ -60,7 +63,8 @@ def see(source: SnapshotSource, pattern: str) -> Seen:
     return Seen(
         source=source,
         groups=groups,
-        metrics=metrics,
+        members=metrics["member_metrics"],
+        partitions=partition_rows(source, groups, metrics["partition_metrics"]),
         problems=problems(source),
         snapshots=len(source.ids(source.settings.lookback + 1)),
     )

@@ -70,7 +70,8 @@ def _show(watch: Watch) -> None:
     with keyboard() as pressed, live:
         while state is not None:
             width, height = console.size
-            live.update(picture(watch, state, utc_now(), width, height), refresh=True)
+            seen = watch.seen
+            live.update(picture(watch, seen, state, utc_now(), width, height), refresh=True)
             for key in pressed(TICK):
                 if state is not None:
-                    state = state.pressed(key, page(watch.seen, state, width, height))
+                    state = state.pressed(key, page(seen, state, width, height))

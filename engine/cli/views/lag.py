@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 PARTITIONS_SHOWN = 10
 """As many partitions of a group are listed beside other groups."""
 
+RATES = "IN, OUT: records/s"
+"""The unit of these columns, for a legend."""
+
 _SHORT = {
     "lag": "LAG",
     "time_lag_seconds": "TIME LAG",
@@ -94,7 +97,7 @@ def show_lags(
         rows = own[head["group_id"]]
         limit = PARTITIONS_SHOWN if overview and not (every or wide) else len(rows)
         tables.append(partition_table(rows, rows[:limit], _owners(rows), wide=wide))
-        tell(about(source, head, alone=not overview), width=width)
+        tell(about(head, None if overview else source, acts=not overview), width=width)
         show(tables[-1:], wide=wide, legend=False)
         if len(rows) > limit:
             rest = [row["lag"] for row in rows[limit:]]
@@ -118,7 +121,7 @@ def show_lags(
     rates = any(">IN" in each.headings for each in tables)
     tell_legend(
         tables,
-        "IN, OUT: records/s" if rates else "",
+        RATES if rates else "",
         "" if wide or not blocks else "--wide shows begin offsets and exact numbers",
         width=width,
     )
@@ -164,12 +167,19 @@ def _taken(source: SnapshotSource) -> str:
     return minute(split_snapshot_id(source.newest)[1])
 
 
-def about(source: SnapshotSource, head: Row, *, alone: bool) -> list[str]:
-    """A group: how far behind it is, why, and what it is."""
+def about(head: Row, source: SnapshotSource | None, *, acts: bool) -> list[str]:
+    """
+    A group: how far behind it is, why, and what it is.
+
+    Args:
+        head: Its row of `group_metrics`.
+        source: Whose cluster and time are named; None where they stand above.
+        acts: Whether it says what to do.
+    """
     behind, unknown = head["delay_seconds"], head["unknown_lag_partitions"]
     diagnosis = head["diagnosis"] or Diagnosis.UNKNOWN
     without = f" (unknown on {several(unknown, 'partition')})" if unknown else ""
-    name = in_cluster(head["group_id"], source.cluster) if alone else text(head["group_id"])
+    name = in_cluster(head["group_id"], source.cluster) if source else text(head["group_id"])
     told = f"{name}: {Diagnosis(diagnosis).value}"
     told += f", {brief_duration(behind)} behind" if behind else ""
     kinds = [text(head[key]) for key in ("group_type", "assignor") if head[key]]
@@ -181,8 +191,8 @@ def about(source: SnapshotSource, head: Row, *, alone: bool) -> list[str]:
     return [
         f"{told}, lag {or_unknown(brief)(head['total_lag'])}{without}",
         *([f"  {reason}"] if reason else []),
-        *([f"  {action}"] if action and alone else []),
-        f"  {details}; {_taken(source)}" if alone else f"  {details}",
+        *([f"  {action}"] if action and acts else []),
+        f"  {details}; {_taken(source)}" if source else f"  {details}",
     ]
 
 

@@ -27,12 +27,11 @@ from ...model.states import Diagnosis
 from ...model.text import and_more, printable, several
 from ...records import GroupMetrics, MemberMetrics, record_of
 from ...snapshots import split_snapshot_id
-from ..lag_rows import partition_rows
 from ..top_state import Page, TopState
 from .answers import short_names
 from .columns import Shown, short, table
 from .fleet import LEAST_NAME, MOST_NAME, cut_to, is_behind
-from .lag import about, largest_lag, partition_table
+from .lag import RATES, about, largest_lag, partition_table
 from .layout import GAP, LEFT_OUT, lay_out, plain_heading, wrap
 from .tables import Table, colored, legend_of, text
 
@@ -139,18 +138,20 @@ def page(seen: Seen, state: TopState, width: int, height: int) -> Page:
     return Page(groups=groups, rows=rows, lines=lines)
 
 
-def picture(watch: Watch, state: TopState, now: datetime, width: int, height: int) -> Layout:
+def picture(
+    watch: Watch, seen: Seen, state: TopState, now: datetime, width: int, height: int
+) -> Layout:
     """
     The whole screen.
 
     Args:
-        watch: The newest snapshot, and why there is no newer one.
+        watch: How often it looks for a snapshot, and why there is no newer one.
+        seen: The snapshot that is drawn; *watch* may have a newer one meanwhile.
         state: What of it is shown.
         now: The time.
         width: Columns of the screen.
         height: Lines of the screen.
     """
-    seen = watch.seen
     shown = page(seen, state, width, height)
     if state.is_open:
         lines = _opened(seen, state.group, width)
@@ -159,7 +160,7 @@ def picture(watch: Watch, state: TopState, now: datetime, width: int, height: in
         body = _listed(seen, state, shown, width)
     layout = Layout()
     layout.split_column(
-        Layout(_fitted(_head(watch, now), width), size=HEAD),
+        Layout(_fitted(_head(watch, seen, now), width), size=HEAD),
         Layout(body),
         Layout(_fitted(_foot(seen, state, shown, width), width), size=FOOT),
     )
@@ -172,10 +173,9 @@ def _fitted(lines: Sequence[Text], width: int) -> Group:
     return Group(*lines)
 
 
-def _head(watch: Watch, now: datetime) -> list[Text]:
+def _head(watch: Watch, seen: Seen, now: datetime) -> list[Text]:
     """The cluster; the age of its values, and what is wrong with them."""
-    seen, source = watch.seen, watch.seen.source
-    taken = split_snapshot_id(source.newest)[1]
+    taken = split_snapshot_id(seen.source.newest)[1]
     age = brief_duration(max(round((now - taken).total_seconds()), 0))
     if watch.failure is not None:
         told = Text(f"These values are {age} old: {printable(watch.failure)}", style="red")
@@ -183,7 +183,7 @@ def _head(watch: Watch, now: datetime) -> list[Text]:
         what = f"{printable(seen.problems[0])}{and_more(len(seen.problems) - 1)}"
         told = Text(f"{age} ago; not read: {what}", style="yellow")
     else:
-        every = f", every {brief_duration(watch.every)}" if source.is_live else ""
+        every = f", every {brief_duration(watch.every)}" if seen.source.is_live else ""
         snapshots = several(seen.snapshots, "snapshot")
         told = Text(f"{moment(taken)}, {age} ago; {snapshots}{every}", style="dim")
     return [Text(_counts(seen), style="bold"), told]
@@ -251,13 +251,10 @@ def _opened(seen: Seen, group: str | None, width: int) -> Sequence[Text]:
     heads = [row for row in seen.groups if row["group_id"] == group]
     if not heads:
         return [Text(f"{text(group)} is not in the newest snapshot.")]
-    own = {name: rows.filter(pc.field("group_id") == group) for name, rows in seen.metrics.items()}
-    members = own["member_metrics"].to_pylist()
+    members = seen.members.filter(pc.field("group_id") == group).to_pylist()
     names = short_names([record_of(MemberMetrics, row) for row in members])
     partitions = [
-        row
-        for row in partition_rows(seen.source, heads, own["partition_metrics"])
-        if row["partition"] is not None
+        row for row in seen.partitions if row["group"] == group and row["partition"] is not None
     ]
     partitions.sort(key=largest_lag)
     columns: list[Shown] = [
@@ -266,20 +263,21 @@ def _opened(seen: Seen, group: str | None, width: int) -> Sequence[Text]:
         *short(MemberMetrics, _MEMBER),
     ]
     members.sort(key=lambda row: (-(row["lag"] or 0), names[row["member_id"]]))
-    lines = [
-        Text(each)
-        for line in about(seen.source, heads[0], alone=True)
-        for each in wrap(line, width)
-    ]
+    lines = [Text(each) for line in about(heads[0], None, acts=True) for each in wrap(line, width)]
     tables = [
         table(columns, members, spare=["RACK", "CAPACITY"]),
         partition_table(partitions, partitions, names),
     ]
+    tables = [each for each in tables if each.rows]
     for each in tables:
-        drawn = lay_out(each, width) if each.rows else []
+        drawn = lay_out(each, width)
         told = [line for line in drawn if not (line and line[0].text.startswith(LEFT_OUT))]
         lines += [Text(""), *map(colored, told)] if told else []
-    return [*lines, Text(""), Text(legend_of(tables), style="dim")]
+    headings = {heading for each in tables for heading in each.headings}
+    rates = RATES if ">IN" in headings else ""
+    rates = f"CAPACITY, {RATES}" if ">CAPACITY" in headings else rates
+    legend = "; ".join(filter(None, [legend_of(tables), rates]))
+    return [*lines, Text(""), *(Text(each, style="dim") for each in wrap(legend, width))]
 
 
 def _foot(seen: Seen, state: TopState, shown: Page, width: int) -> list[Text]:
@@ -292,9 +290,9 @@ def _foot(seen: Seen, state: TopState, shown: Page, width: int) -> list[Text]:
     elif state.is_typing:
         keys = f"/{state.name}█  Enter keep  Esc clear"
     else:
-        keys = "↑↓ select  Enter open  / filter  q quit"
+        keys = "↑↓ move  Enter open  / filter  q quit"
         keys += f"  Esc clear /{state.name}" if state.name else ""
-        meaning = "TREND: growth of lag; ? unknown"
+        meaning = f"lag TREND, {RATES}; ? unknown"
     if not state.is_open and shown.groups:
         selected = shown.groups[state.place(shown.groups)]
         [row] = (row for row in seen.groups if row["group_id"] == selected)

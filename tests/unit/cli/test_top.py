@@ -5,17 +5,21 @@ from __future__ import annotations
 import io
 import sys
 import threading
+from contextlib import nullcontext
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from rich.console import Console
+from rich.layout import Layout
 
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters.recording import RecordedCluster
 from evenkeel.engine.cli import keyboard, sources
 from evenkeel.engine.cli.command_end import NothingFound
 from evenkeel.engine.cli.top_state import TopState
-from evenkeel.engine.cli.top_watch import Watch, see
+from evenkeel.engine.cli.top_watch import Seen, Watch, see
+from evenkeel.engine.cli.verbs.top import _show
 from evenkeel.engine.cli.views.top import picture
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.errors import ClusterUnreachable, InputError
@@ -29,14 +33,20 @@ UNEVEN = TopState(group="uneven", is_open=True)
 
 
 def drawn(
-    watch: Watch, state: TopState = TOP, width: int = 80, height: int = 24, age: int = 3
+    watch: Watch,
+    state: TopState = TOP,
+    width: int = 80,
+    height: int = 24,
+    age: int = 3,
+    seen: Seen | None = None,
 ) -> list[str]:
     """The lines of a screen, some seconds after the snapshot."""
     console = Console(
         width=width, height=height, record=True, file=io.StringIO(), force_terminal=True
     )
-    now = split_snapshot_id(watch.seen.source.newest)[1] + timedelta(seconds=age)
-    console.print(picture(watch, state, now, width, height), height=height)
+    seen = seen or watch.seen
+    now = split_snapshot_id(seen.source.newest)[1] + timedelta(seconds=age)
+    console.print(picture(watch, seen, state, now, width, height), height=height)
     lines = console.export_text().splitlines()
     assert len(lines) == height
     assert {len(line) for line in lines} == {width}
@@ -67,7 +77,9 @@ def test_80_columns_show_the_worst_first_with_its_numbers(stored):
         "fine healthy 0 0s 0/s 2 0 0",
     ]
     assert lines[-2] == "moving: the group is rebalancing (PreparingRebalance)"
-    assert lacking(lines[-1], "select … Enter open … / filter … q quit … ? unknown") is None
+    assert lines[-1] == (
+        "↑↓ move  Enter open  / filter  q quit   lag TREND, IN, OUT: records/s; ? unknown"
+    )
 
 
 def test_160_columns_show_every_reason(stored):
@@ -97,7 +109,7 @@ def test_the_selected_group_stays_on_a_short_screen(stored):
 def test_an_open_group_shows_its_members_and_partitions(stored):
     """The largest lag first, with the action of `lag`, and what is below the screen."""
     told = (
-        "uneven (prod): healthy, lag 3,000 … 2 members, 6 partitions … MEMBER … UTILIZATION … app-1 … 100% … 2,500"
+        "uneven: healthy, lag 3,000 … 2 members, 6 partitions … MEMBER … UTILIZATION … app-1 … 100% … 2,500"
         " … app-2 … PARTITION … orders-0 … 500 … rack-a … app-1 … orders-5 … rack-b … Esc back … q quit"
     )
     assert lacking(" ".join(drawn(stored, UNEVEN)), told) is None
@@ -105,6 +117,21 @@ def test_an_open_group_shows_its_members_and_partitions(stored):
     assert lacking(short[-1], "Esc back … lines below") is None
     scrolled = TopState(group="uneven", is_open=True, first=3)
     assert drawn(stored, scrolled, height=10)[2:5] == short[5:8]
+
+
+def test_an_open_group_leaves_out_what_the_head_says(stored):
+    """The cluster and the time."""
+    text = "\n".join(drawn(stored, UNEVEN))
+    assert (text.count("prod"), text.count("2026-03-01")) == (1, 1)
+
+
+def test_an_open_group_tells_the_unit_of_its_rates(stored):
+    """Those that it shows: a group without members has no capacity."""
+    told = " ".join(drawn(stored, UNEVEN))
+    assert lacking(told, "CAPACITY … CAPACITY, IN, OUT: records/s") is None
+    told = " ".join(drawn(stored, TopState(group="empty", is_open=True)))
+    assert lacking(told, "IN … ? unknown, - not applicable; IN, OUT: records/s") is None
+    assert "CAPACITY" not in told
 
 
 def test_every_group_can_be_opened(stored):
@@ -197,6 +224,46 @@ def test_as_many_snapshots_are_kept_as_metrics_look_back_on(cluster, tmp_path):
     source = watch.seen.source
     assert cluster.taken == 4
     assert len(source.lake.snapshots(source.cluster, limit=9)) == 3
+
+
+def test_a_group_opens_after_the_lake_dropped_its_snapshot(cluster, tmp_path, monkeypatch):
+    """Others are taken, of which none can be measured."""
+    (tmp_path / "evenkeel.toml").write_text("lookback = 1\n")
+    watch = live()
+    monkeypatch.delattr("evenkeel.engine.cli.top_watch.see")
+    for _ in range(3):
+        watch.look()
+    source = watch.seen.source
+    assert source.newest not in source.lake.snapshots(source.cluster, limit=9)
+    told = " ".join(drawn(watch, UNEVEN, height=40))
+    assert lacking(told, "These values are … app-1 … orders-0 … 500 … app-1") is None
+
+
+def test_a_screen_is_of_one_snapshot(cluster):
+    """Whichever comes while it is drawn."""
+    watch = live("uneven")
+    first, before = watch.seen, drawn(watch)
+    watch.look()
+    assert drawn(watch, seen=first) == before != drawn(watch)
+
+
+def test_a_key_means_what_was_on_the_screen(stored, monkeypatch):
+    """Not what a snapshot that came meanwhile lists."""
+    first = stored.seen
+    states = []
+
+    def pressed(seconds: float) -> list[str]:
+        stored.seen = replace(first, groups=first.groups[::-1])
+        return ["q"] if states[-1].is_open else ["enter"]
+
+    def noted(watch: Watch, seen: Seen, state: TopState, *rest: object) -> Layout:
+        states.append(state)
+        return picture(watch, seen, state, *rest)
+
+    monkeypatch.setattr(keyboard, "keyboard", lambda: nullcontext(pressed))
+    monkeypatch.setattr("evenkeel.engine.cli.views.top.picture", noted)
+    _show(stored)
+    assert [state.group for state in states] == [None, first.groups[0]["group_id"]]
 
 
 def test_a_group_that_is_gone_is_a_failure_of_the_snapshot(cluster):
