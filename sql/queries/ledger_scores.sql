@@ -129,7 +129,7 @@ part AS (
         regret.until,
         FALSE AS adopted,
         -- within the hour is soon enough
-        regret.state IS NOT DISTINCT FROM 'confirmed' OR advice.state IN ('confirmed', 'adopted') AS told,
+        coalesce(regret.state = 'confirmed', FALSE) OR coalesce(advice.state IN ('confirmed', 'adopted'), FALSE) AS told,
         regret.came,
         regret.saved_low,
         coalesce(regret.saved, greatest(regret.saved_low, 0)) AS saved

@@ -289,19 +289,28 @@ def test_a_switch_for_racks_is_scored_by_its_share(history: PostgresHistory) -> 
     assert found["regret", 3600] == (None, 0, None)
 
 
-def test_recall_and_regret_count_hours_and_days(history: PostgresHistory) -> None:
-    """Of four hours in which a switch would have paid one was advised; one adopted switch counts as advised."""
+def test_recall_and_regret_count_chances_by_their_first_hour_or_day(
+    history: PostgresHistory,
+) -> None:
+    """Of three chances one was never advised, one within the hour, one adopted; one would have saved too little."""
     adopted = FIRST + timedelta(minutes=5)
     told(history, 0, app={"events": EVENT})
     told(history, 65, app={"checks": [check(adopted, 200)]})
-    hours = [regret(0, 300), regret(1, 300), regret(2, 100), regret(3, 5), regret(4, -50)]
-    told(history, 400, other={"regrets": hours}, third={"regrets": [regret(0, 400, "confirmed")]})
+    silent = [regret(0, 300), regret(1, 300), regret(2, 100), regret(6, 5), regret(7, -50)]
+    told(
+        history,
+        500,
+        other={"regrets": silent, "state": None},
+        third={"regrets": [regret(0, 400)], "state": "confirmed"},
+    )
     found = scores(history)
-    assert found["recall", 3600] == (0.5, 4, "other"), "an hour that would save a tenth is none"
-    missed = 300 + 300 + 100 + 5 + 400
-    assert found["regret", 3600] == (pytest.approx(missed / (missed + 200)), 6, "other")
-    # on the day as a whole, a switch of `other` would have saved less than a fifth
-    assert found["recall", 86400] == (1.0, 2, None)
+    assert found["recall", 3600] == (pytest.approx(2 / 3), 3, "other")
+    missed = 300 + 5 + 400
+    assert found["regret", 3600] == (pytest.approx(missed / (missed + 200)), 4, "third")
+    # on the day as a whole, a switch of `other` would have saved more than a fifth
+    assert found["recall", 86400] == (pytest.approx(2 / 3), 3, "other")
+    missed = 700 + 5 + 400
+    assert found["regret", 86400] == (pytest.approx(missed / (missed + 200)), 4, "other")
 
 
 def forecast(snapshot_id: str, group: str) -> Any:
