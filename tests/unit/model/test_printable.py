@@ -164,6 +164,7 @@ LOGGERS = {
     ("engine/followers/kafka_python.py", "'evenkeel.followers'"),
     ("engine/adapters/kafka/connection.py", "'kafka'"),
     ("engine/adapters/kafka/connection.py", "name"),
+    ("engine/adapters/prometheus/otlp.py", "'opentelemetry.exporter.otlp'"),
     ("engine/adapters/webhook/http_call.py", "'httpx'"),
     ("expectations/__init__.py", "'great_expectations'"),
 }
