@@ -20,7 +20,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from evenkeel import sql
-from evenkeel.engine.adapters.prometheus.families import of_clusters, of_process
+from evenkeel.engine.adapters.prometheus import MetricsPage
 from evenkeel.engine.config import (
     ClusterSettings,
     Filter,
@@ -42,7 +42,6 @@ from evenkeel.engine.config import (
     Webhook,
 )
 from evenkeel.engine.model.text import slug
-from evenkeel.engine.ports import ServedCluster
 from evenkeel.engine.records.tables import METADATA
 from tests.benchmarks.landau import results as landau
 from tests.helpers import cookbook, made_pages, site
@@ -306,15 +305,6 @@ def _tiers() -> str:
 
 
 def _served() -> str:
-    cluster = ServedCluster(
-        cluster="",
-        taken_at=datetime.now(UTC),
-        snapshot_seconds=None,
-        advice_seconds=None,
-        groups=(),
-        held={},
-    )
-    families = [*of_clusters([cluster], 0), *of_process(0, None)]
     # the labels of a family are known to itself alone
     rows = [
         (
@@ -322,7 +312,7 @@ def _served() -> str:
             ", ".join(f"`{label}`" for label in vars(each)["_labelnames"]),
             each.documentation,
         )
-        for each in families
+        for each in MetricsPage(0, 1).collect()
     ]
     return grid(("metric", "labels", "meaning"), rows)
 

@@ -8,21 +8,15 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from evenkeel.engine.adapters.prometheus.families import (
-    HORIZONS,
-    QUANTILES,
-    of_clusters,
-    of_process,
-)
+from evenkeel.engine.adapters.prometheus import MetricsPage
+from evenkeel.engine.adapters.prometheus.families import HORIZONS, QUANTILES
 from evenkeel.engine.model.states import WORST_FIRST
-from evenkeel.engine.ports import ServedCluster
 from tests.helpers.made_tables import ROOT
 
 EXAMPLES = ROOT / "docs" / "prometheus"
@@ -64,16 +58,11 @@ def queries() -> Iterator[tuple[str, str]]:
 
 def served() -> set[str]:
     """The names of all samples."""
-    cluster = ServedCluster(
-        cluster="",
-        taken_at=datetime.now(UTC),
-        snapshot_seconds=None,
-        advice_seconds=None,
-        groups=(),
-        held={},
-    )
-    names = {family.name for family in of_clusters([cluster], 1)}
-    return names | {sample.name for family in of_process(0, True) for sample in family.samples}
+    return {
+        name
+        for family in MetricsPage(0, 1).collect()
+        for name in (family.name, *(sample.name for sample in family.samples))
+    }
 
 
 RECORDED = {rule["record"] for rule in rules() if "record" in rule}
