@@ -81,10 +81,12 @@ class MetricsPage(Collector):
         except ValueError:
             is_text = True
         form = (TEXT if is_text else OPENMETRICS, compressed)
-        if form not in self._pages or (self.is_fresh is False and not self._made_old):
+        if form not in self._pages or self._has_aged:
             with self._lock:
-                self._pages.setdefault(form, b"")
-                self._make_again()
+                if self._has_aged:
+                    self._make_again()
+                if form not in self._pages:
+                    self._pages[form] = self._made(*form)
         return form[0], self._pages[form]
 
     def collect(self) -> Iterator[Metric]:
@@ -92,6 +94,11 @@ class MetricsPage(Collector):
         self._made_old = self.is_fresh is False
         yield from of_clusters(self._clusters, 0 if self._made_old else self.most)
         yield from of_process(self._errors, self._succeeded)
+
+    @property
+    def _has_aged(self) -> bool:
+        """Whether the values became old since the texts were made."""
+        return self.is_fresh is False and not self._made_old
 
     def _make_again(self) -> None:
         self._pages = {form: self._made(*form) for form in self._pages}
