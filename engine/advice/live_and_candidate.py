@@ -21,6 +21,12 @@ MENDED_IN_PART = (Diagnosis.UNDER_PROVISIONED, Diagnosis.HOT_PARTITION, Diagnosi
 LESS = 0.05
 """What overloads members by a smaller share less only hands a backlog on: more members are late, as long in all."""
 
+
+def is_less(now: float, then: float) -> bool:
+    """Whether an assignment overloads members by less than the live one, offsets/s both; see `LESS`."""
+    return then <= now * (1 - LESS)
+
+
 _UNITS = {
     one.name: one.meaning.unit and one.meaning.unit.value
     for record in (Score, Forecast)
@@ -79,7 +85,7 @@ class LiveAndCandidate:
         now, then = self._at_stake(candidate)
         if self.diagnosis is Diagnosis.CATCHING_UP:
             return now is not None and then is not None and now - then >= LONG_SECONDS
-        return now is not None and then is not None and 0 < now and then <= now * (1 - LESS)
+        return now is not None and then is not None and now > 0 and is_less(now, then)
 
     def mended(self, candidate: Candidate) -> tuple[Fact, ...]:
         """What of the diagnosis a candidate mends, as remarks: what leaves the slow member, or this backlog alone."""

@@ -16,7 +16,7 @@ from ..advice.counterfactual import BestWay, Present, is_over
 from ..advice.decide import may_be_had
 from ..advice.inputs import FollowedPlan, LiveFigures, Sight
 from ..advice.lifecycle import barred, follow, gone, kept_strategy
-from ..advice.live_and_candidate import LESS
+from ..advice.live_and_candidate import is_less
 from ..config import Policy, Settings
 from ..messages.wording import because, how, words
 from ..metrics.ownership import fingerprint_of
@@ -299,7 +299,7 @@ class _Group:
             for each in self.candidates
             if each.forecast is not None
             and may_be_had(each, self.policy)
-            and (each.forecast.overload_per_second or 0.0) <= overload * (1 - LESS)
+            and is_less(overload, each.forecast.overload_per_second or 0.0)
         )
         gain, best = max(gains, key=lambda one: one[0], default=(0.0, None))
         return best if gain > WORTH * live.forecast.forecast_lag_integral_expected else None
