@@ -17,16 +17,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from evenkeel.engine.adapters.arrow import to_arrow
 from evenkeel.engine.assignors import RACKED, every
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import EvenkeelError, SnapshotNotFound
+from evenkeel.engine.model.tables import BYTES, Schema, Table
 from evenkeel.engine.model.text import and_more, one_line, shortened
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.snapshots import (
     METRICS,
     SNAPSHOT,
     VALIDATION,
-    rows_to_table,
     split_snapshot_id,
 )
 from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
@@ -43,7 +44,7 @@ _SHOWN = 80
 """Maximum number of characters of a value in a reason, because some values come from clients."""
 
 
-def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Table:
+def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> Table:
     """
     Validate a snapshot.
 
@@ -63,7 +64,7 @@ def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Ta
 
     manifest = lake.manifest("snapshot", snapshot_id)
     tables = {
-        name: lake.read(name, [snapshot_id], columns=_expected_of(schema))
+        name: to_arrow(lake.read(name, [snapshot_id], columns=_expected_of(schema)))
         for name, schema in SNAPSHOT.items()
     }
     frames = snapshot_frames(manifest, tables)
@@ -74,17 +75,16 @@ def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Ta
     )
 
 
-def _expected_of(schema: pa.Schema) -> list[str]:
+def _expected_of(schema: Schema) -> list[str]:
     """The validated columns: no bytes, and only the lists of topics and partitions."""
     return [
-        field.name
-        for field in schema
-        if field.name in LISTS
-        or not (pa.types.is_nested(field.type) or pa.types.is_binary(field.type))
+        name
+        for name, kind in schema.items()
+        if name in LISTS or not (kind.of or kind.fields or kind == BYTES)
     ]
 
 
-def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Table:
+def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> Table:
     """
     Validate the metrics of a snapshot.
 
@@ -103,7 +103,7 @@ def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Tab
     from evenkeel.expectations.metrics import build_suites, metric_frames
 
     manifest = lake.manifest("metrics", snapshot_id)
-    tables = {name: lake.read(name, [snapshot_id]) for name in METRICS}
+    tables = {name: to_arrow(lake.read(name, [snapshot_id])) for name in METRICS}
     groups = _group_ids(lake, "groups", snapshot_id)
     rows = check(metric_frames(tables, groups), build_suites(snapshot_id, manifest.rows))
     return _results(
@@ -111,7 +111,7 @@ def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Tab
     )
 
 
-def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Table:
+def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> Table:
     """
     Validate the candidates of a snapshot.
 
@@ -132,7 +132,8 @@ def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.
     manifest = lake.manifest("candidates", snapshot_id)
     groups = _measured(lake, snapshot_id)
     strategies = list(every())
-    frames = candidate_frames(lake.read("candidates", [snapshot_id]), groups, strategies)
+    candidates = to_arrow(lake.read("candidates", [snapshot_id]))
+    frames = candidate_frames(candidates, groups, strategies)
     of_tasks = (s.value for s in (*RackStrategy, *StickyTasks))
     known = [*strategies, *RACKED, *(name for name in of_tasks if name not in strategies)]
     rows = check(frames, build_suites(snapshot_id, manifest.rows["candidates"], known))
@@ -155,10 +156,10 @@ def _group_ids(lake: Lake, dataset: str, snapshot_id: str) -> list[str]:
     return names
 
 
-def _results(snapshot_id: str, stage: str, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+def _results(snapshot_id: str, stage: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     cluster, _ = split_snapshot_id(snapshot_id)
     key = {"snapshot_id": snapshot_id, "cluster": cluster, "stage": stage}
-    return rows_to_table([key | dict(row) for row in rows], VALIDATION)
+    return Table.from_rows([key | dict(row) for row in rows], VALIDATION)
 
 
 def _share(

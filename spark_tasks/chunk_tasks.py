@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from evenkeel.engine.config import SECRET_KEYS, Settings
 from evenkeel.engine.model.errors import EvenkeelError
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.ports import Lake, Manifest, WrittenPart
 from evenkeel.engine.snapshots.chunks import CHUNK, Chunk, cut, work_of
 from evenkeel.engine.snapshots.groups_with_past import rows_of_others
@@ -34,7 +35,7 @@ RESULT = "made binary, problem binary"
 PER_TASK = 2
 """Chunks per parallel task, to balance the load."""
 
-Work = Callable[[Sequence[str]], Mapping[str, pa.Table]]
+Work = Callable[[Sequence[str]], Mapping[str, Table]]
 """The rows of some groups, by dataset."""
 
 Batches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]

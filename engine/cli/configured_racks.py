@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-import pyarrow as pa
-
 from ..config import Settings
 from ..model.groups import CONFIGURED
+from ..model.tables import Table
 from ..ports import Lake
-from ..snapshots import coded_schema
 from ..snapshots.walk_lake import OverLake
 
 _ASKED = ("cluster", "group_id", "client_id", "client_host", "rack", "rack_source")
@@ -31,12 +29,11 @@ class RackedLake(OverLake):
         groups: Collection[str] | None = None,
         topics: Collection[str] | None = None,
         columns: Sequence[str] | None = None,
-        coded: bool = False,
-    ) -> pa.Table:
+    ) -> Table:
         """The rows of a dataset, as of `Lake`."""
         if dataset != "members" or not any(rule.racks for rule in self.settings.rules):
             return self.lake.read(
-                dataset, snapshot_ids, groups=groups, topics=topics, columns=columns, coded=coded
+                dataset, snapshot_ids, groups=groups, topics=topics, columns=columns
             )
         more = None if columns is None else [*dict.fromkeys([*columns, *_ASKED])]
         table = self.lake.read(dataset, snapshot_ids, groups=groups, topics=topics, columns=more)
@@ -47,7 +44,5 @@ class RackedLake(OverLake):
                 host = (row["client_host"] or "").removeprefix("/")
                 rack = rule.rack_of(row["client_id"] or "", host)
                 row |= {} if rack is None else {"rack": rack, "rack_source": CONFIGURED}
-        racked = pa.Table.from_pylist(rows, schema=table.schema)
-        if columns is not None:
-            racked = racked.select(list(columns))
-        return racked.cast(coded_schema(racked.schema)) if coded else racked
+        racked = Table.from_rows(rows, table.schema)
+        return racked if columns is None else racked.select(columns)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-
+from ..model.tables import Table
 from ..pipeline.measure import compute_metrics
 from .sources import SnapshotSource
 
@@ -64,7 +63,7 @@ def measured(
 
 
 def partition_rows(
-    source: SnapshotSource, groups: Sequence[Mapping[str, Any]], partitions: pa.Table
+    source: SnapshotSource, groups: Sequence[Mapping[str, Any]], partitions: Table
 ) -> list[dict[str, Any]]:
     """
     One row per partition of some groups, as `measured` has them.

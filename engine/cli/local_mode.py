@@ -132,7 +132,7 @@ def judge(source: SnapshotSource, pattern: str = "*") -> list[JudgedGroup]:
     groups = _Groups(source, lake)
     metrics = {row["group_id"]: row for row in lake.read("group_metrics", [newest]).to_pylist()}
     candidates: dict[str, list[Mapping[str, Any]]] = {name: [] for name in metrics}
-    for row in lake.read("candidates", [newest]).sort_by("position").to_pylist():
+    for row in lake.read("candidates", [newest]).sorted_by("position").to_pylist():
         candidates[row["group_id"]].append(row)
     return [
         JudgedGroup(

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
+from ..model.tables import Table
 from ..pipeline.measure import compute_metrics, record_metrics
 from .command_end import explain
 from .lag_rows import partition_rows
@@ -36,7 +35,7 @@ class Seen:
 
     source: SnapshotSource
     groups: Sequence[Mapping[str, Any]]
-    members: pa.Table
+    members: Table
     partitions: Sequence[Mapping[str, Any]]
     problems: Sequence[str]
     snapshots: int

@@ -5,18 +5,17 @@ from __future__ import annotations
 from datetime import datetime
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..metrics.observe import Observation
 from ..model.facts import FactKind, fact
 from ..model.states import Diagnosis
+from ..model.tables import Table
 from .details import last_commit, last_members
 from .evaluation import Judged, Trouble
 
 
 def vanished_of(
-    last: Observation, number: int, partitions: pa.Table, since: datetime | None = None
+    last: Observation, number: int, partitions: Table, since: datetime | None = None
 ) -> Judged:
     """
     What is said of a group that a complete snapshot does not list any more.
@@ -59,11 +58,11 @@ def vanished_of(
     )
 
 
-def _since_then(last: Observation, number: int, partitions: pa.Table) -> float | None:
+def _since_then(last: Observation, number: int, partitions: Table) -> float | None:
     """Records/s that have arrived since in the group's partitions; None where no end of them was read again."""
     table, rows = last.batch.partitions, last.batch.rows(number)
-    topics = sorted({table.topics[topic] for topic in table.topic[rows].tolist()})
-    own = partitions.filter(pc.is_in(partitions["topic"], value_set=pa.array(topics, pa.string())))
+    topics = {table.topics[topic] for topic in table.topic[rows].tolist()}
+    own = partitions.filter(partitions["topic"].is_in(topics))
     columns = ("topic", "partition", "end_offset", "end_at")
     ends = {
         (topic, partition): (end, at.timestamp())

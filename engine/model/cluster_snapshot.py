@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-import pyarrow as pa
-
 from .facts import Fact
 from .moments import check_aware
+from .tables import Table
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,7 +27,7 @@ class ClusterSnapshot:
     kafka_cluster_id: str | None
     started_at: datetime
     finished_at: datetime
-    tables: Mapping[str, pa.Table]
+    tables: Mapping[str, Table]
     problems: tuple[Fact, ...] = ()
     notes: tuple[Fact, ...] = ()
     requests: Mapping[str, int] = field(default_factory=dict)

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ..advice import decide
 from ..advice.counterfactual import BestWay, Present, is_over
@@ -27,7 +26,7 @@ from ..model.logs import logger
 from ..model.moments import utc_now
 from ..model.states import HALTED, Diagnosis
 from ..ports import AdviceHistory, Lake
-from ..records import AdviceRow, CandidateRow, Course, arrow_schema, record_of
+from ..records import AdviceRow, CandidateRow, Course, record_of, schema_of
 from ..snapshots import split_snapshot_id
 from ..snapshots.chunks import in_halves
 from ..snapshots.groups_with_past import taken_at
@@ -59,12 +58,10 @@ METRICS = (
 def metrics_by_group(read: Read) -> dict[str, dict[str, Any]]:
     """Those columns by group, and `utilization` of its busiest member, of those whose capacity is known."""
     members = read("member_metrics", None, ["group_id", "utilization"])
-    most = (
-        members.group_by("group_id", use_threads=False)
-        .aggregate([("utilization", "max")])
-        .to_pylist()
+    members = members.filter(members["utilization"].known).sorted_by("utilization")
+    busiest = dict(
+        zip(members["group_id"].to_pylist(), members["utilization"].to_pylist(), strict=True)
     )
-    busiest = {row["group_id"]: row["utilization_max"] for row in most}
     rows = read("group_metrics", None, METRICS).to_pylist()
     return {row["group_id"]: row | {"utilization": busiest.get(row["group_id"])} for row in rows}
 
@@ -82,10 +79,10 @@ def live_figures(metrics: Mapping[str, Any], candidates: Sequence[Candidate]) ->
 
 def candidates_of(read: Read, wanted: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """The candidate of the given strategy for each group, with its moves."""
-    table = read("candidates", wanted, arrow_schema(CandidateRow).names)
+    table = read("candidates", wanted, [*schema_of(CandidateRow)])
     pairs = zip(*(table[name].to_pylist() for name in ("group_id", "strategy")), strict=True)
     chosen = [row for row, (group, strategy) in enumerate(pairs) if wanted.get(group) == strategy]
-    return {row["group_id"]: row for row in table.take(pa.array(chosen, pa.int64())).to_pylist()}
+    return {row["group_id"]: row for row in table.take(chosen).to_pylist()}
 
 
 def would_be(read: Read, groups: Collection[str]) -> dict[str, dict[str, str | None]]:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..advice.scoring import Moves
 from ..messages.wording import how, look_again, proof, reasons, replay, words
@@ -19,7 +17,8 @@ from ..model.errors import EvenkeelError, Infeasible, no_strategy
 from ..model.facts import PROOF, Fact, FactKind, fact, of_kind
 from ..model.figures import Forecast, Score
 from ..model.groups import GroupHeader
-from ..records import CandidateColumns, CandidateRow, arrow_schema, record_of, records_of, table_of
+from ..model.tables import INT32, Lists, Numbers, Structs, Table
+from ..records import CandidateColumns, CandidateRow, record_of, records_of, schema_of, table_of
 from ..snapshots.arrays import named
 
 
@@ -119,13 +118,13 @@ def proposal(
     return Proposal(row=row, moves=changed)
 
 
-def candidate_table(proposals: Sequence[Proposal]) -> pa.Table:
+def candidate_table(proposals: Sequence[Proposal]) -> Table:
     """The rows of the dataset `candidates`; what changes hands goes there as arrays, not one by one."""
     names: list[str] = []
     first: dict[int, tuple[int, int]] = {}
     topic: list[Any] = [np.zeros(0, np.int64)]
     number, before, after = [*topic], [*topic], [*topic]
-    start = np.zeros(len(proposals) + 1, np.int32)
+    start = np.zeros(len(proposals) + 1, np.int64)
     for row, moves in enumerate(each.moves for each in proposals):
         start[row + 1] = start[row] + (len(moves) if moves is not None else 0)
         if moves is None or not len(moves):
@@ -141,16 +140,12 @@ def candidate_table(proposals: Sequence[Proposal]) -> pa.Table:
             owners.append(np.where(owner == NONE, NONE, owner + members))
     columns = {
         "topic": named(np.concatenate(topic), names),
-        "partition": pa.array(np.concatenate(number), pa.int32()),
+        "partition": Numbers(np.concatenate(number), INT32),
         "from_member": named(np.concatenate(before), names),
         "to_member": named(np.concatenate(after), names),
     }
-    structs = pa.StructArray.from_arrays([*columns.values()], names=[*columns])
     table = table_of(CandidateRow, (each.row for each in proposals))
-    place = table.schema.get_field_index("moved")
-    field = table.schema.field(place)
-    moved = pa.ListArray.from_arrays(pa.array(start), structs).cast(field.type)
-    return table.set_column(place, field, moved)
+    return table.replaced(moved=Lists(start, Structs(Table(columns)))).cast(table.schema)
 
 
 def candidate_of(row: Mapping[str, Any]) -> Candidate:
@@ -178,29 +173,27 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
 _SCORE = tuple(spec.name for spec in columns_of(Score))
 _Facts = dict[int, tuple[Fact, ...]]
 
-NEEDED = tuple(arrow_schema(CandidateColumns).names)
+NEEDED = tuple([*schema_of(CandidateColumns)])
 """The columns that are looked at: all but the largest by far."""
 
 
-def scored(candidates: pa.Table) -> dict[str, list[Candidate]]:
+def scored(candidates: Table) -> dict[str, list[Candidate]]:
     """
     The candidates of each group, in order of their position.
 
     What a reader is told of a candidate (reason, how, proof, replay) is left out, but for a live assignment
     without a score, whose reason is the group's.
     """
-    table = candidates.select(NEEDED).sort_by("position").combine_chunks()
+    table = candidates.select(NEEDED).sorted_by("position")
     kinds = (FactKind.FINDING, FactKind.COUNTS, FactKind.NOTE)
     flaws, counts, notes = (_facts(table, kind) for kind in kinds)
     # of a fleet few have a forecast
-    ahead = pc.indices_nonzero(table["forecast_lag_expected"].is_valid())
+    ahead = np.flatnonzero(table["forecast_lag_expected"].known)
     some = table.select([spec.name for spec in columns_of(Forecast)]).take(ahead)
-    forecasts = dict(zip(ahead.to_pylist(), records_of(Forecast, some), strict=True))
-    unscored = pc.indices_nonzero(
-        pc.and_(pc.equal(table["deployment"], Deployment.LIVE), table["unowned"].is_null())
-    )
+    forecasts = dict(zip(ahead.tolist(), records_of(Forecast, some), strict=True))
+    unscored = np.flatnonzero(table["deployment"].equal(Deployment.LIVE) & ~table["unowned"].known)
     whole = dict(
-        zip(unscored.to_pylist(), map(candidate_of, table.take(unscored).to_pylist()), strict=True)
+        zip(unscored.tolist(), map(candidate_of, table.take(unscored).to_pylist()), strict=True)
     )
     names = ("group_id", "strategy", "deployment", "feasibility", "is_running")
     texts = zip(*(table[name].to_pylist() for name in names), strict=True)
@@ -227,12 +220,12 @@ def scored(candidates: pa.Table) -> dict[str, list[Candidate]]:
     return found
 
 
-def _facts(table: pa.Table, kind: FactKind) -> _Facts:
+def _facts(table: Table, kind: FactKind) -> _Facts:
     """Those of a kind among the facts of each row that has some."""
-    facts = table["facts"].combine_chunks()
-    flat = facts.flatten()
-    own = pc.equal(pc.struct_field(flat, "kind"), kind.value)
-    rows = pc.list_parent_indices(facts).filter(own).to_pylist()
+    facts = table["facts"]
+    flat = facts.entries.table
+    own = flat["kind"].equal(kind.value)
+    rows = facts.rows[own].tolist()
     found: dict[int, tuple[Fact, ...]] = {}
     for row, stored in zip(rows, flat.filter(own).to_pylist(), strict=True):
         found[row] = (*found.get(row, ()), record_of(Fact, stored))

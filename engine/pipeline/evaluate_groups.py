@@ -11,9 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from itertools import chain
 
 from ..config import Settings
 from ..incidents.deleted_groups import vanished_of
@@ -26,6 +24,7 @@ from ..model.facts import Fact, FactKind, fact
 from ..model.groups import can_be_kept
 from ..model.logs import logger
 from ..model.states import Diagnosis
+from ..model.tables import Table, Texts
 from ..ports import Lake
 from ..snapshots import problems_of, split_snapshot_id
 from ..snapshots.chunks import cut, in_halves, work_of
@@ -172,7 +171,7 @@ def _well(name: str) -> Judged:
     return Judged(group_id=name, diagnosis=Diagnosis.UNKNOWN)
 
 
-def _group_ids(groups: pa.Table) -> list[str]:
+def _group_ids(groups: Table) -> list[str]:
     return [name for name in groups["group_id"].to_pylist() if can_be_kept(name)]
 
 
@@ -187,18 +186,18 @@ def _gone(
     newest, *before = lookback.ids
     cluster = split_snapshot_id(newest)[0]
 
-    def listed_in(one: str) -> pa.ChunkedArray:
-        return lake.read("groups", [one], columns=["group_id"])["group_id"]
+    def listed_in(one: str) -> Texts:
+        groups: Texts = lake.read("groups", [one], columns=["group_id"])["group_id"]
+        return groups.used()
 
     lists = dict(of_the_past(before, listed_in))
     lookback = replace(lookback, ids=(newest, *lists))
     read = settings.clusters[cluster].groups.admits if cluster in settings.clusters else None
     # any of them may have been the last that was looked at, or that could list all groups; nearly all groups are on
-    # every list, so these are compared as columns
-    chunks = [chunk for each in lists.values() for chunk in each.chunks]
-    names = pa.chunked_array(chunks, pa.string()).unique()
-    known = pc.is_in(names, value_set=pa.array(list(listed), pa.string()))
-    there = filter(can_be_kept, names.filter(pc.invert(known)).to_pylist())
+    # every list
+    there = filter(
+        can_be_kept, {*chain(*(each.words for each in lists.values()))}.difference(listed)
+    )
     expected = {*watched, *there} - set(listed)
     missing = {name for name in expected if read is None or read(name)}
     yield from map(_well, sorted(expected - missing))
@@ -223,7 +222,7 @@ def _missed(
         if not left:
             break
         rows = lake.read("groups", [snapshot_id], columns=["group_id", "error"])
-        readable = left.intersection(_group_ids(rows.filter(rows["error"].is_null())))
+        readable = left.intersection(_group_ids(rows.filter(~rows["error"].known)))
         names = sorted(one for one in readable if (snapshot_id, one) not in lookback.distrusted)
         left -= set(names)
         if names:
@@ -242,7 +241,7 @@ def _last_seen(
     lake: Lake,
     settings: Settings,
     past: Lookback,
-    partitions: pa.Table,
+    partitions: Table,
     since: datetime | None,
     is_new: bool,
     names: Sequence[str],

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pyarrow as pa
 
 from ..advice.by_racks import SECONDS_PER_DAY
 from ..config import Policy
@@ -17,8 +16,9 @@ from ..metrics.forecast import UNCERTAIN, Load
 from ..metrics.observe import Observation
 from ..model.arrays import Flags, Floats, Indices
 from ..model.states import Diagnosis
+from ..model.tables import FLOAT64, Lists, Numbers, Series, Table
 from ..records import Course, GroupMetrics
-from ..snapshots.arrays import flags_to, floats_of, floats_to, list_starts
+from ..snapshots.arrays import flags_to, floats_of, floats_to, truths_of
 
 
 def needs_forecast(row: GroupMetrics, policy: Policy) -> bool:
@@ -52,7 +52,7 @@ def may_switch(row: GroupMetrics, course: Course | None, policy: Policy) -> bool
     return bool(row.unowned_partitions) or needs_forecast(row, policy)
 
 
-def past_columns(seen: Observation, loads: Mapping[int, Load]) -> dict[str, pa.Array]:
+def past_columns(seen: Observation, loads: Mapping[int, Load]) -> dict[str, Series]:
     """
     The columns of `partition_metrics` with past values.
 
@@ -71,9 +71,8 @@ def past_columns(seen: Observation, loads: Mapping[int, Load]) -> dict[str, pa.A
         backlog[rows], stuck[rows] = load.backlog, load.stuck
         values.append(load.arrivals.T.ravel())
     start = np.append(0, np.cumsum(length))
-    offsets = pa.array(start, pa.int32(), mask=np.append(~has, False))
     return {
-        "past_arrivals_per_second": pa.ListArray.from_arrays(offsets, np.concatenate(values)),
+        "past_arrivals_per_second": Lists(start, Numbers(np.concatenate(values), FLOAT64), has),
         "backlog": floats_to(backlog),
         "stuck": flags_to(stuck, has),
     }
@@ -82,13 +81,13 @@ def past_columns(seen: Observation, loads: Mapping[int, Load]) -> dict[str, pa.A
 class PastColumns:
     """The columns of `partition_metrics` with forecast inputs of many groups."""
 
-    def __init__(self, partitions: pa.Table) -> None:
-        arrivals = partitions["past_arrivals_per_second"].combine_chunks()
-        self._has: Flags = arrivals.is_valid().to_numpy(zero_copy_only=False)
-        self._start = list_starts(arrivals)
-        self._arrivals = floats_of(arrivals.flatten())
+    def __init__(self, partitions: Table) -> None:
+        arrivals = partitions["past_arrivals_per_second"]
+        self._has: Flags = arrivals.known
+        self._start = arrivals.start
+        self._arrivals = floats_of(arrivals.entries)
         self._backlog = floats_of(partitions["backlog"])
-        self._stuck: Flags = partitions["stuck"].fill_null(False).to_numpy()
+        self._stuck = truths_of(partitions["stuck"])
 
     def load_of(
         self,

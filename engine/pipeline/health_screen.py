@@ -15,8 +15,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..config import Settings
 from ..metrics.diagnosis.evidence import RECENT
@@ -24,9 +22,10 @@ from ..metrics.observe import OBJECTIVE
 from ..metrics.transactions import MARKERS
 from ..model.arrays import NONE, Column, Flags, Floats, Ints
 from ..model.states import REBALANCING
+from ..model.tables import Table, Texts
 from ..ports import Lake
 from ..snapshots import split_snapshot_id
-from ..snapshots.arrays import among, coded_of, distinct, ints_of, moments_of, numbers_of
+from ..snapshots.arrays import among, distinct, ints_of, numbers_of
 from ..snapshots.groups_with_past import Lookback
 
 SAMPLES = RECENT + 2
@@ -96,24 +95,21 @@ class _Glance:
     def __init__(self, lake: Lake, settings: Settings, snapshot_id: str) -> None:
         self.lake, self.snapshot_id = lake, snapshot_id
         groups = self._read(snapshot_id, "groups", "group_id", "state", "error")
-        self.groups = groups["group_id"].combine_chunks()
-        moving = pc.is_in(groups["state"], value_set=pa.array(sorted(REBALANCING)))
-        self.fine: Flags = ~moving.to_numpy() & groups["error"].is_null().to_numpy()
+        self.groups = groups["group_id"].to_pylist()
+        self.fine: Flags = ~(groups["state"].is_in(REBALANCING) | groups["error"].known)
         """(G) groups of which nothing is known yet that would have to be looked at."""
         self._rules(settings)
         self.cluster = _Partitions.of(self._partitions(snapshot_id))
         self._choose()
 
-    def _read(self, snapshot_id: str, dataset: str, *columns: str, coded: bool = False) -> pa.Table:
-        """Columns of a dataset, *coded* of a large one."""
-        return self.lake.read(dataset, [snapshot_id], columns=columns, coded=coded)
+    def _read(self, snapshot_id: str, dataset: str, *columns: str) -> Table:
+        return self.lake.read(dataset, [snapshot_id], columns=columns)
 
     def _rules(self, settings: Settings) -> None:
         """(G) what the configuration says of each group."""
         cluster, _ = split_snapshot_id(self.snapshot_id)
-        names = self.groups.to_pylist()
-        rules = [settings.rule(cluster, name) for name in names]
-        bands = [settings.incidents(cluster, name).hysteresis for name in names]
+        rules = [settings.rule(cluster, name) for name in self.groups]
+        bands = [settings.incidents(cluster, name).hysteresis for name in self.groups]
         objective = [rule.lag_slo_seconds or OBJECTIVE for rule in rules]
         self._objective = np.array(objective, np.float64)
         self._band = np.array(bands, np.float64) * self._objective
@@ -127,11 +123,11 @@ class _Glance:
             self.snapshot_id, "members", "group_id", "subscription", "standby_tasks"
         )
         member_group = self._numbers(members["group_id"])
-        copied = pc.fill_null(pc.list_value_length(members["standby_tasks"]), 0).to_numpy() > 0
+        copied = members["standby_tasks"].lengths > 0
         self.fine[member_group[copied & (member_group != NONE)]] = False
-        lists = members["subscription"].combine_chunks()
-        topic = self.cluster.numbers_of(pc.list_flatten(lists))
-        of = member_group[ints_of(pc.list_parent_indices(lists))]
+        lists = members["subscription"]
+        topic = self.cluster.numbers_of(lists.entries)
+        of = member_group[lists.rows]
         # group and topic that a member of it subscribes to in one number, distinct and ascending
         pairs = distinct(_pair(of, topic)[(topic != NONE) & (of != NONE)])
         of, topics = pairs >> 32, pairs & 0xFFFFFFFF
@@ -154,27 +150,25 @@ class _Glance:
         """Group, topic and partition as one number."""
         return _pair(group * len(self.cluster.topics) + topic, partition)
 
-    def _numbers(self, names: pa.ChunkedArray) -> Ints:
+    def _numbers(self, names: Texts) -> Ints:
         """The number of each group, NONE where it is not among the newest."""
-        return _looked_up(names, self.groups)
+        return names.index_in(self.groups)
 
-    def _partitions(self, snapshot_id: str) -> pa.Table:
+    def _partitions(self, snapshot_id: str) -> Table:
         columns = ("topic", "topic_id", "partition", "begin_offset", "end_offset")
-        return self._read(
-            snapshot_id, "partitions", *columns, "last_stable_offset", "end_at", coded=True
-        )
+        return self._read(snapshot_id, "partitions", *columns, "last_stable_offset", "end_at")
 
     def _commits(self, snapshot_id: str) -> tuple[Ints, Ints, Ints, Floats]:
         """The group, topic, partition and offset of each commit of a group and topic that the newest snapshot has."""
         columns = ("group_id", "topic", "partition", "committed_offset", "error")
-        commits = self._read(snapshot_id, "commits", *columns, coded=True)
+        commits = self._read(snapshot_id, "commits", *columns)
         group = self._numbers(commits["group_id"])
         topic = self.cluster.numbers_of(commits["topic"])
         offset = numbers_of(commits["committed_offset"])
-        known = offset.known & commits["error"].is_null().to_numpy()
-        partition = ints_of(pc.fill_null(commits["partition"], NONE))
+        known = offset.known & ~commits["error"].known
+        partition = ints_of(commits["partition"])
         kept = (group != NONE) & (topic != NONE) & (partition != NONE)
-        kept &= known | commits["error"].is_valid().to_numpy()
+        kept &= known | commits["error"].known
         committed = np.where(known, offset.values, np.nan)
         if kept.all():
             return group, topic, partition, committed
@@ -189,7 +183,7 @@ class _Glance:
     def before(self, snapshot_id: str, *, with_commits: bool) -> _Sample:
         """An earlier snapshot of the same; groups it lacks, could not read or lost a commit of are in doubt."""
         groups = self._read(snapshot_id, "groups", "group_id", "error")
-        there = self._numbers(groups["group_id"].filter(groups["error"].is_null()))
+        there = self._numbers(groups.filter(~groups["error"].known)["group_id"])
         self.fine &= np.bincount(there[there != NONE], minlength=len(self.fine)) > 0
         then = _Partitions.of(self._partitions(snapshot_id))
         rows = then.rows_of(
@@ -231,8 +225,8 @@ class _Glance:
 
     def doubt(self, groups: Iterable[str]) -> None:
         """These groups have to be looked at."""
-        number = self._numbers(pa.chunked_array([pa.array(list(groups), pa.string())]))
-        self.fine[number[number != NONE]] = False
+        doubted = set(groups)
+        self.fine &= np.array([name not in doubted for name in self.groups], np.bool_)
 
     def keep(self, partitions: Flags) -> None:
         """(n) groups one of whose partitions is not among these have to be looked at."""
@@ -240,7 +234,7 @@ class _Glance:
 
     def names(self) -> set[str]:
         """The groups that need not be looked at."""
-        return set(self.groups.filter(pa.array(self.fine)).to_pylist())
+        return {self.groups[number] for number in np.flatnonzero(self.fine).tolist()}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -256,8 +250,8 @@ class _Partitions:
         unread: (topics) those of them of which begin or end is unknown.
     """
 
-    topics: pa.Array
-    topic_ids: pa.Array
+    topics: Texts
+    topic_ids: Texts
     topic: Ints
     partition: Ints
     begin: Floats
@@ -268,8 +262,9 @@ class _Partitions:
     unread: Ints
 
     @classmethod
-    def of(cls, rows: pa.Table) -> _Partitions:
-        topic, topics = coded_of(rows["topic"])
+    def of(cls, rows: Table) -> _Partitions:
+        named = rows["topic"].used()
+        topic, topics = named.places.astype(np.int64), named.words
         partition = ints_of(rows["partition"])
         codes = _pair(topic, partition)
         if bool((np.diff(codes) < 0).any()):
@@ -284,14 +279,14 @@ class _Partitions:
         stable = _known(numbers_of(rows["last_stable_offset"]))
         known = (begin <= np.fmin(end, stable)) & ~np.isnan(end)
         return cls(
-            topics=topics,
-            topic_ids=rows["topic_id"].combine_chunks().take(pa.array(first)).cast(pa.string()),
+            topics=Texts(np.arange(count), topics),
+            topic_ids=rows["topic_id"].take(first),
             topic=topic,
             partition=partition,
             begin=begin,
             end=end,
             last_stable=stable,
-            end_at=_known(moments_of(rows["end_at"])) / 1000,
+            end_at=_known(numbers_of(rows["end_at"])) / 1000,
             sizes=np.bincount(topic, minlength=count),
             unread=np.bincount(topic[~known[:-1]], minlength=count),
         )
@@ -299,9 +294,9 @@ class _Partitions:
     def __len__(self) -> int:
         return len(self.topic)
 
-    def numbers_of(self, names: pa.Array | pa.ChunkedArray) -> Ints:
+    def numbers_of(self, names: Texts) -> Ints:
         """The number of each topic, NONE where there is none of that name."""
-        return _looked_up(names, self.topics)
+        return names.index_in(self.topics.words)
 
     def rows_of(self, topic: Ints, partition: Ints) -> Ints:
         """The row of each partition, NONE where there is none."""
@@ -311,10 +306,9 @@ class _Partitions:
     def same_topics(self, newest: _Partitions) -> Flags:
         """(topics of the newest) whether each is the topic it was then, as far as an id is known, or was not there."""
         there = self.numbers_of(newest.topics)
-        ids = self.topic_ids.take(pa.array(np.maximum(there, 0)))
-        same = pc.fill_null(pc.equal(ids, newest.topic_ids), False).to_numpy(zero_copy_only=False)
-        unknown = newest.topic_ids.is_null().to_numpy(zero_copy_only=False)
-        alike: Flags = same | unknown | (there == NONE)
+        then = np.append(self.topic_ids.index_in(newest.topic_ids.words), NONE)[there]
+        same = (then == newest.topic_ids.places) & (then != NONE)
+        alike: Flags = same | ~newest.topic_ids.known | (there == NONE)
         return alike
 
 
@@ -326,13 +320,6 @@ def _known(column: Column) -> Floats:
 def _pair(first: Ints, second: Ints) -> Ints:
     """Two numbers as one that sorts by both."""
     return (first << 32) | second
-
-
-def _looked_up(names: pa.Array | pa.ChunkedArray, among_these: pa.Array) -> Ints:
-    """The place of each name among some, NONE where it is none of them."""
-    numbers, texts = coded_of(names)
-    places = pc.fill_null(pc.index_in(texts, value_set=among_these), NONE)
-    return np.append(ints_of(places), NONE)[numbers]
 
 
 def _places(wanted: Ints, keys: Ints) -> Ints:

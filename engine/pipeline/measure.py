@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
-import pyarrow as pa
 
 from ..config import IncidentRules, Settings
 from ..messages.wording import words
@@ -16,6 +15,7 @@ from ..model.batch import GroupBatch
 from ..model.facts import reason
 from ..model.groups import GroupSnapshot
 from ..model.logs import logger
+from ..model.tables import Table, concat, empty
 from ..ports import Lake
 from ..records import GroupMetrics, table_of
 from ..snapshots import METRICS
@@ -31,7 +31,7 @@ from ..snapshots.learned import Learned
 from ..snapshots.validation import silent_group
 from .metric_rows import MetricRows
 
-Tables = dict[str, pa.Table]
+Tables = dict[str, Table]
 
 _log = logger(__name__)
 
@@ -72,13 +72,13 @@ def compute_metrics(
         for chunk in chunks_of(lake, snapshot_id, pattern)
     ]
     return {
-        name: pa.concat_tables([schema.empty_table(), *(tables[name] for tables in measured)])
+        name: concat([empty(schema), *(tables[name] for tables in measured)])
         for name, schema in METRICS.items()
     }
 
 
 def record_metrics(
-    lake: Lake, snapshot_id: str, tables: Mapping[str, pa.Table], pattern: str = "*"
+    lake: Lake, snapshot_id: str, tables: Mapping[str, Table], pattern: str = "*"
 ) -> None:
     """
     Store metrics in the lake; valid ones go to the history database later (`record_validation`).
@@ -155,14 +155,14 @@ def measure_chunk(
         why = reason("measuring_failed", quote=f"{type(problem).__name__}: {problem}")
         [header] = lake.read("groups", [lookback.ids[0]], groups=[name]).to_pylist()
         row = silent_group(header, settings.version, words(why))
-        empty = {name: schema.empty_table() for name, schema in METRICS.items()}
-        return None, empty | {"group_metrics": table_of(GroupMetrics, [row])}
+        none = {name: empty(schema) for name, schema in METRICS.items()}
+        return None, none | {"group_metrics": table_of(GroupMetrics, [row])}
 
     parts = in_halves(names, measure, silent)
     for made_from, _ in parts:
         if see is not None and made_from is not None:
             see(*made_from)
-    return {name: pa.concat_tables([tables[name] for _, tables in parts]) for name in METRICS}
+    return {name: concat([tables[name] for _, tables in parts]) for name in METRICS}
 
 
 def observed_of(settings: Settings, groups: BatchWithPast) -> Observation:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ..advice.scoring import Judge
 from ..assignors.interface import GroupSpec, spec_of
@@ -25,6 +24,7 @@ from ..model.batch import GroupBatch, count_by, max_by, min_by, sum_by
 from ..model.figures import Figures
 from ..model.groups import GroupHeader, GroupSnapshot
 from ..model.moments import from_ms
+from ..model.tables import BOOL, INT32, TEXT, Numbers, Series, Table, column
 from ..records import GroupMetrics, keys_of, table_of
 from ..snapshots import METRICS
 from ..snapshots.arrays import flags_to, floats_to, labels_to, moments_to, named, numbers_to
@@ -63,7 +63,7 @@ class MetricRows:
         self.rebalancing = self.batch.flags(lambda header: header.rebalancing)
         self.crossing = batch_crossing(self.batch)
 
-    def of_groups(self) -> pa.Table:
+    def of_groups(self) -> Table:
         """One row per group."""
         return table_of(
             GroupMetrics,
@@ -150,7 +150,7 @@ class MetricRows:
             error=None,
         )
 
-    def of_members(self) -> pa.Table:
+    def of_members(self) -> Table:
         """One row per member; none of a group that rebalances, that is withheld or that could not be read."""
         batch, seen, members = self.batch, self.seen, self.batch.members
         owner, count = batch.partitions.owner, len(members)
@@ -158,14 +158,14 @@ class MetricRows:
         load, able = _of_members(seen.production.per_second, batch), seen.capacity.per_second
         placed = known_racks(batch) != NONE
         columns = {
-            "member_id": pa.array(members.ids, pa.string()),
-            "identity": pa.array(members.identities, pa.string()),
-            "client_id": pa.array(members.client_ids, pa.string()),
-            "client_host": pa.array(members.hosts, pa.string()),
-            "instance_id": pa.array(members.instance_ids, pa.string()),
-            "rack": pa.array(members.racks, pa.string()),
-            "rack_source": pa.array(members.rack_sources, pa.string()),
-            "partitions": pa.array(member_counts(owner, count), pa.int32()),
+            "member_id": column(members.ids, TEXT),
+            "identity": column(members.identities, TEXT),
+            "client_id": column(members.client_ids, TEXT),
+            "client_host": column(members.hosts, TEXT),
+            "instance_id": column(members.instance_ids, TEXT),
+            "rack": column(members.racks, TEXT),
+            "rack_source": column(members.rack_sources, TEXT),
+            "partitions": Numbers(member_counts(owner, count), INT32),
             "lag": numbers_to(member_sums(owner, count, seen.lag.for_people)),
             "production_per_second": floats_to(load),
             "consumption_per_second": floats_to(_of_members(seen.consumption.per_second, batch)),
@@ -175,20 +175,20 @@ class MetricRows:
             "utilization": floats_to(
                 np.where(able > 0, load / np.where(able > 0, able, 1), np.nan)
             ),
-            "not_committing": pa.array(seen.silent),
-            "cross_rack_partitions": numbers_to(Column(crossed, placed), pa.int32()),
+            "not_committing": Numbers(seen.silent, BOOL),
+            "cross_rack_partitions": numbers_to(Column(crossed, placed), INT32),
         }
         kept = self.sound & ~self.rebalancing
         return self._table("member_metrics", columns, members.group, kept)
 
-    def of_partitions(self) -> pa.Table:
+    def of_partitions(self) -> Table:
         """One row per partition; none of a group that is withheld or that could not be read."""
         batch, seen, table = self.batch, self.seen, self.batch.partitions
         subscription_unknown = count_by(~batch.members.subscription_known, batch.members.start) > 0
         columns = {
             "topic": named(table.topic, table.topics),
             "topic_id": named(table.topic, table.topic_ids),
-            "partition": pa.array(table.partition, pa.int32()),
+            "partition": Numbers(table.partition, INT32),
             # unknown where a member does not tell what it subscribes to (it rebalances)
             "subscribed": flags_to(
                 table.subscribed, table.subscribed | ~subscription_unknown[batch.group]
@@ -209,7 +209,7 @@ class MetricRows:
             "cross_rack": flags_to(self.crossing.crosses, self.crossing.known),
             "committed_at": moments_to(table.committed_at_ms),
             "end_at": moments_to(table.end_at_ms),
-            "counted": pa.array(seen.counted),
+            "counted": Numbers(seen.counted, BOOL),
             "lag_for_strategies": numbers_to(seen.lag.for_strategies),
             "production_deviation_per_second": floats_to(seen.production_deviation),
             "consumption_deviation_per_second": floats_to(seen.consumption_deviation),
@@ -219,9 +219,7 @@ class MetricRows:
         }
         return self._table("partition_metrics", columns, batch.group, self.sound)
 
-    def _table(
-        self, name: str, columns: Mapping[str, pa.Array], group: Any, kept: Flags
-    ) -> pa.Table:
+    def _table(self, name: str, columns: Mapping[str, Series], group: Any, kept: Flags) -> Table:
         """
         Columns below the keys of their groups.
 
@@ -238,8 +236,7 @@ class MetricRows:
             "group_id": named(number, [header.group for header in headers]),
             "config_version": named(number, [self.settings.version for _ in headers]),
         }
-        table = pa.table({**keys, **columns}, schema=METRICS[name])
-        return table if bool(kept.all()) else table.filter(pa.array(kept[group]))
+        return Table({**keys, **columns}).cast(METRICS[name]).filter(kept[group])
 
 
 def _numbers_of(seen: Observation) -> dict[str, list[Any]]:

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-import pyarrow as pa
-
 from ..config import Settings
 from ..messages.notifications import ToldRound
 from ..messages.outbox_entries import AdviceNews, advice_news, queue_news
 from ..metrics.observe import Observation
 from ..model.errors import SnapshotNotFound
 from ..model.message import NewsKind
+from ..model.tables import Table
 from ..ports import (
     ALL,
     AdviceHistory,
@@ -32,7 +31,7 @@ from ..ports import (
     Silences,
     SnapshotHistory,
 )
-from ..records import AdviceRow, CandidateColumns, GroupMetrics, arrow_schema, records_of
+from ..records import AdviceRow, CandidateColumns, GroupMetrics, records_of, schema_of
 from ..snapshots import split_snapshot_id
 from ..snapshots.groups_with_past import BatchWithPast, taken_at
 from ..snapshots.validation import STEP_OF_STAGE, rejected_as_a_whole
@@ -128,7 +127,7 @@ def run_pipeline(
         lake, settings, snapshot_id, live_only=settled, ask_next_change=ask_next_change
     )
     record_candidates(lake, snapshot_id, candidates)
-    kept = candidates["candidates"].select(arrow_schema(CandidateColumns).names)
+    kept = candidates["candidates"].select([*schema_of(CandidateColumns)])
     history.store_candidates(snapshot_id, kept)
     advice = advise(lake, history, settings, snapshot_id)
     advised = advice_news(history, settings, snapshot_id)
@@ -145,7 +144,7 @@ def run_pipeline(
 
 
 def _settled(
-    history: WholeHistory, settings: Settings, snapshot_id: str, metrics: pa.Table
+    history: WholeHistory, settings: Settings, snapshot_id: str, metrics: Table
 ) -> set[str]:
     """The groups that cannot be advised to switch, nor have to hear what became of a switch."""
     cluster, _ = split_snapshot_id(snapshot_id)

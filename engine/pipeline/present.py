@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..advice.counterfactual import BestWay, Present
 from ..metrics.counterfactual import capacity_ends
 from ..model.arrays import NONE, Flags, Floats, Indices
 from ..model.assignments import Candidate
 from ..model.states import CapacityBasis
+from ..model.tables import Table, Texts
 from ..snapshots import rows_of_groups
-from ..snapshots.arrays import floats_of, ints_of
+from ..snapshots.arrays import floats_of, truths_of
 
-Read = Callable[[str, Collection[str] | None, Sequence[str]], pa.Table]
+Read = Callable[[str, Collection[str] | None, Sequence[str]], Table]
 """The columns of a dataset of one snapshot, for some groups or (None) all."""
 
 PARTITIONS = (
@@ -47,8 +46,8 @@ class Shown:
     """
 
     present: Present
-    rows: pa.Array
-    members: pa.Array
+    rows: list[str]
+    members: list[str]
 
 
 def shown(
@@ -70,20 +69,20 @@ def shown(
     found: dict[str, Shown] = {}
     for number, name in enumerate(names):
         own, theirs = (
-            each.rows.slice(each.start[number], each.start[number + 1] - each.start[number])
+            each.rows.slice(each.start[number], each.start[number + 1])
             for each in (partitions, members)
         )
-        one = _shown(own.filter(pc.fill_null(own["counted"], False)), theirs, metrics[name])
+        one = _shown(own.filter(truths_of(own["counted"])), theirs, metrics[name])
         if one is not None:
             found[name] = one
     return found
 
 
-def _shown(partitions: pa.Table, members: pa.Table, metrics: Mapping[str, Any]) -> Shown | None:
+def _shown(partitions: Table, members: Table, metrics: Mapping[str, Any]) -> Shown | None:
     lag, arrives = metrics.get("total_lag"), metrics.get("production_per_second")
     if lag is None or arrives is None or not len(members) or partitions["end_offset"].null_count:
         return None
-    owner = _places(partitions["member_id"], members["member_id"])
+    owner = _places(partitions["member_id"], members["member_id"].to_pylist())
     order = _order(members["identity"].to_pylist(), owner)
     members = members.take(order)
     owner = np.append(np.argsort(order), NONE)[owner].astype(np.int32)
@@ -95,11 +94,11 @@ def _shown(partitions: pa.Table, members: pa.Table, metrics: Mapping[str, Any]) 
     present = Present(
         partitions=_fingerprint(rows),
         members=identities,
-        ids=_fingerprint(members["member_id"].combine_chunks()),
+        ids=_fingerprint(members["member_id"].to_pylist()),
         assignment=metrics.get("assignment"),
         owner=owner,
-        stuck=pc.fill_null(partitions["stuck"], False).to_numpy(),
-        ends=floats_of(partitions["end_offset"].cast(pa.float64())),
+        stuck=truths_of(partitions["stuck"]),
+        ends=floats_of(partitions["end_offset"]),
         rates=np.nan_to_num(floats_of(partitions["production_per_second"])),
         backlog=_backlog(partitions, age) if is_behind else np.zeros(len(partitions)),
         capacity=_alike(_capacity(members), identities),
@@ -109,7 +108,7 @@ def _shown(partitions: pa.Table, members: pa.Table, metrics: Mapping[str, Any]) 
         age=age,
         delay_seconds=delay,
     )
-    return Shown(present=present, rows=rows, members=members["member_id"])
+    return Shown(present=present, rows=rows, members=members["member_id"].to_pylist())
 
 
 def best_ways(
@@ -126,46 +125,39 @@ def best_ways(
     wanted = [name for name in chosen if name in groups]
     if not wanted:
         return {}
-    table = read("candidates", wanted, ("group_id", "strategy", "moved")).combine_chunks()
+    table = read("candidates", wanted, ("group_id", "strategy", "moved"))
     pairs = zip(table["group_id"].to_pylist(), table["strategy"].to_pylist(), strict=True)
     ways: dict[str, BestWay] = {}
     for row, (name, strategy) in enumerate(pairs):
         candidate = chosen.get(name)
         if name not in groups or candidate is None or candidate.strategy != strategy:
             continue
-        moves = table["moved"].slice(row, 1).combine_chunks().flatten()
+        moves = table["moved"].slice(row, row + 1).entries.table
         one, forecast = groups[name], candidate.forecast
         owner = one.present.owner.copy()
-        at = _places(_named(moves), one.rows)
-        owner[at[at != NONE]] = _places(pc.struct_field(moves, "to_member"), one.members)[
-            at != NONE
-        ]
+        row_of = {name: row for row, name in enumerate(one.rows)}
+        at = np.array([row_of.get(name, NONE) for name in _named(moves)], np.int32)
+        owner[at[at != NONE]] = _places(moves["to_member"], one.members)[at != NONE]
         price = forecast.price_offset_seconds if forecast else None
         ways[name] = BestWay(strategy=strategy, owner=owner, price=price or 0.0)
     return ways
 
 
-def _places(names: Any, among: Any) -> Indices:
+def _places(names: Texts, among: Sequence[str]) -> Indices:
     """The place of each name among others, NONE where it has none."""
-    values = among.combine_chunks() if isinstance(among, pa.ChunkedArray) else among
-    found = pc.index_in(names, value_set=values)
-    places: Indices = ints_of(pc.fill_null(found, NONE)).astype(np.int32)
-    return places
+    return names.index_in(among).astype(np.int32)
 
 
-def _named(rows: Any) -> pa.Array:
-    """One text per partition of a table, or of a list of moves."""
-    if isinstance(rows, pa.Table):
-        topic, number = (rows[name].combine_chunks() for name in ("topic", "partition"))
-    else:
-        topic, number = (pc.struct_field(rows, name) for name in ("topic", "partition"))
-    return pc.binary_join_element_wise(topic, number.cast(pa.string()), "/")
+def _named(rows: Table) -> list[str]:
+    """One text per partition."""
+    pairs = zip(rows["topic"].to_pylist(), rows["partition"].to_pylist(), strict=True)
+    return [f"{topic}/{number}" for topic, number in pairs]
 
 
-def _fingerprint(rows: pa.Array) -> str:
+def _fingerprint(rows: Sequence[str]) -> str:
     """A short text that is the same for the same names."""
     digest = hashlib.blake2b(digest_size=8)
-    digest.update("\0".join(rows.to_pylist()).encode())
+    digest.update("\0".join(rows).encode())
     return digest.hexdigest()
 
 
@@ -176,15 +168,15 @@ def _order(identities: Sequence[str], owner: Indices) -> list[int]:
     return sorted(range(len(identities)), key=lambda m: (identities[m], first[m]))
 
 
-def _is(members: pa.Table, basis: CapacityBasis) -> Flags:
+def _is(members: Table, basis: CapacityBasis) -> Flags:
     """(M) whose capacity is known in a way."""
-    found: Flags = pc.fill_null(pc.equal(members["capacity_basis"], basis.value), False).to_numpy()
+    found: Flags = members["capacity_basis"].equal(basis.value)
     return found
 
 
-def _capacity(members: pa.Table) -> Floats:
+def _capacity(members: Table) -> Floats:
     at_least = _is(members, CapacityBasis.AT_LEAST)
-    silent: Flags = pc.fill_null(members["not_committing"], False).to_numpy()
+    silent = truths_of(members["not_committing"])
     per_second = floats_of(members["capacity_per_second"])
     known = np.where(silent, 0.0, per_second)
     return capacity_ends(known, at_least & ~silent)
@@ -211,9 +203,9 @@ def _age(metrics: Mapping[str, Any]) -> float:
     return USUAL_AGE if interval is None else interval / 2
 
 
-def _backlog(partitions: pa.Table, age: float) -> Floats:
+def _backlog(partitions: Table, age: float) -> Floats:
     """(n) offsets that wait; of a group that has no forecast, its lag without what waits for the next commit."""
     stored = floats_of(partitions["backlog"])
-    lag = floats_of(partitions["lag"].cast(pa.float64()))
+    lag = floats_of(partitions["lag"])
     speed = np.nan_to_num(floats_of(partitions["production_per_second"]))
     return np.where(np.isnan(stored), np.maximum(np.nan_to_num(lag) - age * speed, 0.0), stored)

@@ -6,14 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import pyarrow as pa
-
 from ..advice import blocked
 from ..advice.scoring import moves
 from ..assignors import every
 from ..config import Settings
 from ..model.facts import Fact, reason
 from ..model.logs import logger
+from ..model.tables import Table, concat, empty
 from ..ports import Lake
 from ..records import keys_of
 from ..snapshots import CANDIDATES
@@ -36,7 +35,7 @@ def propose_candidates(
     *,
     live_only: Collection[str] = (),
     ask_next_change: bool = True,
-) -> dict[str, pa.Table]:
+) -> dict[str, Table]:
     """
     The candidates of a snapshot in local mode: the table of `snapshots.CANDIDATES`.
 
@@ -64,8 +63,8 @@ def propose_candidates(
         )
         for chunk in chunks_of(lake, snapshot_id, pattern)
     ]
-    empty = CANDIDATES["candidates"].empty_table()
-    return {"candidates": pa.concat_tables([empty, *(each["candidates"] for each in tables)])}
+    none = empty(CANDIDATES["candidates"])
+    return {"candidates": concat([none, *(each["candidates"] for each in tables)])}
 
 
 def propose_chunk(
@@ -77,7 +76,7 @@ def propose_chunk(
     *,
     live_only: Collection[str] = (),
     ask_next_change: bool = True,
-) -> dict[str, pa.Table]:
+) -> dict[str, Table]:
     """
     The candidates of some groups from the lake, in the order of *names*.
 
@@ -129,7 +128,7 @@ def _failed(problem: Exception) -> Fact:
 
 
 def record_candidates(
-    lake: Lake, snapshot_id: str, tables: Mapping[str, pa.Table], pattern: str = "*"
+    lake: Lake, snapshot_id: str, tables: Mapping[str, Table], pattern: str = "*"
 ) -> None:
     """
     Store candidates in the lake; valid ones go to the history database later (`record_validation`).

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..advice.scoring import Judge
 from ..assignors.interface import GroupSpec
@@ -26,10 +23,11 @@ from ..model.facts import Fact, reason
 from ..model.figures import Figures
 from ..model.groups import GroupSnapshot
 from ..model.states import CapacityBasis
+from ..model.tables import Table
 from ..ports import Lake
 from ..records import GroupMetrics, record_of
 from ..snapshots import METRICS, rows_of_groups
-from ..snapshots.arrays import floats_of, ints_of, named, numbers_of
+from ..snapshots.arrays import floats_of, ints_of, named, numbers_of, truths_of
 from ..snapshots.chunks import chunks_of
 from ..snapshots.groups_with_past import BatchWithPast, read_batch
 from ..snapshots.validation import skipped_groups
@@ -122,7 +120,7 @@ def measured_chunk(
 
 
 def measured_of(
-    batch: GroupBatch, metrics: Mapping[str, pa.Table], withheld: Mapping[str, str]
+    batch: GroupBatch, metrics: Mapping[str, Table], withheld: Mapping[str, str]
 ) -> list[MeasuredGroup]:
     """
     Groups of a batch beside their rows of the datasets of `compute_metrics`.
@@ -184,7 +182,7 @@ def _quoted(sentence: str | None) -> Fact | None:
 class _Arrays:
     """The columns of `partition_metrics` that later steps need, of many groups."""
 
-    def __init__(self, partitions: pa.Table) -> None:
+    def __init__(self, partitions: Table) -> None:
         self.lag = numbers_of(partitions["lag"])
         self.lag_for_strategies = numbers_of(partitions["lag_for_strategies"])
         self.production = floats_of(partitions["production_per_second"])
@@ -207,7 +205,7 @@ class _Arrays:
         )
 
 
-def _of_members(batch: GroupBatch, members: pa.Table) -> tuple[Floats, Flags, Flags]:
+def _of_members(batch: GroupBatch, members: Table) -> tuple[Floats, Flags, Flags]:
     """(M) offsets/s of each member of the batch, nan unknown; whose are at least so many; who is silent."""
     columns = (members["group_id"], members["member_id"])
     keys = zip(*(column.to_pylist() for column in columns), strict=True)
@@ -216,29 +214,24 @@ def _of_members(batch: GroupBatch, members: pa.Table) -> tuple[Floats, Flags, Fl
     of_members = zip(batch.members.group.tolist(), batch.members.ids, strict=True)
     found = (row_of.get((names[group], member), NONE) for group, member in of_members)
     rows = np.fromiter(found, np.int64, len(batch.members))
-    at_least = pc.equal(members["capacity_basis"], CapacityBasis.AT_LEAST.value)
+    at_least = members["capacity_basis"].equal(CapacityBasis.AT_LEAST.value)
     return (
         np.append(floats_of(members["capacity_per_second"]), np.nan)[rows],
-        np.append(_truths(at_least), False)[rows],
-        np.append(_truths(members["not_committing"]), False)[rows],
+        np.append(at_least, False)[rows],
+        np.append(truths_of(members["not_committing"]), False)[rows],
     )
 
 
-def _truths(column: Any) -> Flags:
-    """Truths of a column, null as false."""
-    truths: Flags = pc.fill_null(column, False).to_numpy()
-    return truths
-
-
-def _fits(batch: GroupBatch, partitions: pa.Table, start: Ints) -> Flags:
+def _fits(batch: GroupBatch, partitions: Table, start: Ints) -> Flags:
     """(G) whether the metric rows of a group are those of its partitions, in their order."""
     same: Flags = np.diff(start) == np.diff(batch.start)
     table = batch.partitions
     kept = np.flatnonzero(same[batch.group]) if len(batch) else np.zeros(0, np.int64)
     mine = np.flatnonzero(np.repeat(same, np.diff(start)))
-    topics = pc.equal(partitions["topic"].take(mine), named(table.topic[kept], table.topics))
+    expected = named(table.topic[kept], table.topics)
+    topics = partitions["topic"].take(mine).index_in(expected.words) == expected.places
     numbers = ints_of(partitions["partition"].take(mine)) == table.partition[kept]
-    wrong = ~(pc.fill_null(topics, False).to_numpy() & numbers)
+    wrong = ~(topics & expected.known & numbers)
     same[batch.group[kept][wrong]] = False
     return same
 
@@ -249,7 +242,7 @@ def measured_at_once(
     *,
     seen: Observation | None = None,
     every: bool = True,
-) -> tuple[dict[str, pa.Table], list[MeasuredGroup]]:
+) -> tuple[dict[str, Table], list[MeasuredGroup]]:
     """
     The metrics of some groups, and the groups beside them, for whoever has no lake in between.
 

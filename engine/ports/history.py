@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-import pyarrow as pa
-
 from ..model.assignments import Move
 from ..model.figures import Forecast, Score
 from ..model.groups import Member
+from ..model.tables import Table
 from ..records import (
     AdviceCheck,
     AdviceColumns,
@@ -108,7 +107,7 @@ class SnapshotHistory(Protocol):
 class ResultHistory(Protocol):
     """Results of the steps of a snapshot; a repeated step replaces its results."""
 
-    def store_validation(self, snapshot_id: str, stage: str, results: pa.Table) -> None:
+    def store_validation(self, snapshot_id: str, stage: str, results: Table) -> None:
         """
         Replace the validation results of a stage, and store whether the snapshot is rejected.
 
@@ -118,14 +117,14 @@ class ResultHistory(Protocol):
             results: Rows of `snapshots.VALIDATION` of this snapshot and stage.
         """
 
-    def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
+    def store_metrics(self, snapshot_id: str, tables: Mapping[str, Table]) -> None:
         """
         Replace the metrics of a snapshot: the tables of `snapshots.METRICS`.
 
         All partitions are stored for the newest snapshot of a cluster, the 20 worst of each group for older ones.
         """
 
-    def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
+    def store_candidates(self, snapshot_id: str, candidates: Table) -> None:
         """Replace the candidates of a snapshot: rows of `CandidateColumns`, without the moves in the lake."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-import pyarrow as pa
+from ..model.tables import Table
 
 ALL = 1_000_000
 """A limit above any number of snapshots."""
@@ -161,7 +161,7 @@ class Lake(Protocol):
     """A folder of Parquet files and manifests."""
 
     def write(
-        self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
+        self, step: str, snapshot_id: str, tables: Mapping[str, Table], facts: Mapping[str, Any]
     ) -> Manifest:
         """
         Replace the tables of a step for a snapshot: one part, and `finish`.
@@ -171,7 +171,7 @@ class Lake(Protocol):
         """
 
     def write_part(
-        self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, pa.Table]
+        self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, Table]
     ) -> WrittenPart:
         """
         Write some rows of a step's tables, which readers don't see before `finish`.
@@ -213,8 +213,7 @@ class Lake(Protocol):
         groups: Collection[str] | None = None,
         topics: Collection[str] | None = None,
         columns: Sequence[str] | None = None,
-        coded: bool = False,
-    ) -> pa.Table:
+    ) -> Table:
         """
         The rows of a dataset for some snapshots, in the order of the ids, and as written within each snapshot.
 
@@ -224,7 +223,6 @@ class Lake(Protocol):
             groups: Only rows of these groups; row groups without them are skipped.
             topics: Only rows of these topics, likewise.
             columns: Only these columns, in this order.
-            coded: Whether texts are dictionary-encoded; a dictionary may have unused texts.
 
         Raises:
             SnapshotNotFound: A snapshot has no manifest of the step that writes this dataset.

@@ -22,13 +22,12 @@ from .candidate import CandidateColumns, CandidateRow
 from .candidate_rollup import CandidateDay, CandidateHour, CandidateSample
 from .cluster_rows import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
 from .derivation import (
-    arrow_schema,
-    arrow_type,
     blank,
+    kind_of,
     record_of,
     records_of,
     row_of,
-    rows_to_table,
+    schema_of,
     table_of,
     to_json,
 )
@@ -171,16 +170,15 @@ __all__ = [
     "ValidationRow",
     "WatchRow",
     "WhatIfRow",
-    "arrow_schema",
-    "arrow_type",
     "blank",
     "columns_of_query",
     "columns_of_view",
     "keys_of",
+    "kind_of",
     "record_of",
     "records_of",
     "row_of",
-    "rows_to_table",
+    "schema_of",
     "table_of",
     "to_json",
 ]

@@ -1,5 +1,5 @@
 """
-Conversions of records: Arrow schema, rows, tables and JSON.
+Conversions of records: schema, rows, tables and JSON.
 
 A *row* is a dict by column name with plain values: enumerations are texts, tuples are lists, records in lists are
 dicts. The JSON form has ISO texts for moments and the text Infinity for "never".
@@ -17,54 +17,68 @@ from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar, get_args
 
-import pyarrow as pa
+import numpy as np
 
 from ..model.columns import ColumnSpec, Part, columns_of, parts_of
+from ..model.tables import (
+    BOOL,
+    BYTES,
+    FLOAT64,
+    INT16,
+    INT32,
+    INT64,
+    MOMENT,
+    TEXT,
+    Kind,
+    Lists,
+    Series,
+    Structs,
+    Table,
+    column,
+    list_of,
+    struct_of,
+)
 
 R = TypeVar("R")
 
-MOMENT = pa.timestamp("ms", tz="UTC")
-_ARROW = {
-    str: pa.string(),
-    float: pa.float64(),
-    bool: pa.bool_(),
-    bytes: pa.binary(),
+_KINDS: Mapping[type, Kind] = {
+    **{str: TEXT, float: FLOAT64, bool: BOOL, bytes: BYTES},
     datetime: MOMENT,
 }
 
 
 @cache
-def arrow_schema(record: type) -> pa.Schema:
+def schema_of(record: type) -> Mapping[str, Kind]:
     """
-    The Arrow schema of a record: all columns except those that the database generates.
+    The schema of a record: all columns except those that the database generates.
 
-    Every column is nullable; validation checks the required ones.
+    Every value may be unknown; validation checks the required ones.
     """
     stored = [spec for spec in columns_of(record) if not spec.meaning.generated]
-    return pa.schema([(spec.name, arrow_type(spec)) for spec in stored])
+    return {spec.name: kind_of(spec) for spec in stored}
 
 
-def arrow_type(spec: ColumnSpec) -> pa.DataType:
+def kind_of(spec: ColumnSpec) -> Kind:
     """
-    The Arrow type of a column.
+    The kind of a column.
 
     Raises:
         TypeError: The lake doesn't store the type.
     """
     if spec.kind is tuple:
-        return pa.list_(_arrow_type(spec.item, spec.bits))
-    return _arrow_type(spec.kind, spec.bits)
+        return list_of(_kind_of(spec.item, spec.bits))
+    return _kind_of(spec.kind, spec.bits)
 
 
-def _arrow_type(kind: Any, bits: int) -> pa.DataType:
+def _kind_of(kind: Any, bits: int) -> Kind:
     if kind is int:
-        return {16: pa.int16(), 32: pa.int32()}.get(bits, pa.int64())
-    if kind in _ARROW:
-        return _ARROW[kind]
+        return {16: INT16, 32: INT32}.get(bits, INT64)
+    if kind in _KINDS:
+        return _KINDS[kind]
     if isinstance(kind, type) and issubclass(kind, enum.StrEnum):
-        return pa.string()
+        return TEXT
     if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__"):
-        return pa.struct(list(arrow_schema(kind)))
+        return struct_of(schema_of(kind))
     raise TypeError(f"{kind!r} is not stored in the lake.")
 
 
@@ -144,16 +158,17 @@ def blank(kind: type[R], **known: Any) -> R:
     return kind(**known, **dict.fromkeys(unknown))
 
 
-def table_of(kind: type, records: Iterable[Any]) -> pa.Table:
-    """Records as an Arrow table, with the values of `row_of` by column."""
-    schema, columns = arrow_schema(kind), _columns(kind, list(records))
-    arrays = [
-        _structs(columns[field.name], field.type)
-        if pa.types.is_list(field.type) and pa.types.is_struct(field.type.value_type)
-        else pa.array(columns[field.name], field.type)
-        for field in schema
-    ]
-    return pa.Table.from_arrays(arrays, schema=schema)
+def table_of(kind: type, records: Iterable[Any]) -> Table:
+    """Records as a table, with the values of `row_of` by column."""
+    columns = _columns(kind, list(records))
+    return Table(
+        {
+            name: _structs(columns[name], of.of)
+            if of.of is not None and of.of.fields
+            else column(columns[name], of)
+            for name, of in schema_of(kind).items()
+        }
+    )
 
 
 def _columns(kind: Any, records: Sequence[Any]) -> dict[str, list[Any]]:
@@ -173,25 +188,24 @@ def _columns(kind: Any, records: Sequence[Any]) -> dict[str, list[Any]]:
     return columns
 
 
-def _structs(lists: Sequence[Sequence[Any] | None], kind: pa.DataType) -> pa.Array:
+def _structs(lists: Sequence[Sequence[Any] | None], kind: Kind) -> Series:
     """Lists of records; a record that many rows share (as most facts) is converted once."""
     distinct: list[Any] = []
     place_of: dict[int, int] = {}
-    places, ends = list[int](), [0]
+    places, starts = list[int](), [0]
     for listed in lists:
         for each in listed or ():
             place = place_of.setdefault(id(each), len(distinct))
             if place == len(distinct):
                 distinct.append(each)
             places.append(place)
-        ends.append(len(places))
-    starts = [None if listed is None else at for listed, at in zip(lists, ends, strict=False)]
-    structs = pa.array([row_of(each) for each in distinct], kind.value_type)
-    offsets = pa.array([*starts, ends[-1]], pa.int32())
-    return pa.ListArray.from_arrays(offsets, structs.take(pa.array(places, pa.int64())), type=kind)
+        starts.append(len(places))
+    known = np.array([listed is not None for listed in lists], np.bool_)
+    structs = Structs(Table.from_rows(map(row_of, distinct), dict(kind.fields)))
+    return Lists(np.array(starts, np.int64), structs.take(np.array(places, np.int64)), known)
 
 
-def records_of(kind: type[R], table: pa.Table) -> list[R]:
+def records_of(kind: type[R], table: Table) -> list[R]:
     """
     The rows of a table as records.
 
@@ -199,11 +213,6 @@ def records_of(kind: type[R], table: pa.Table) -> list[R]:
         ValueError: As `record_of`.
     """
     return [record_of(kind, row) for row in table.to_pylist()]
-
-
-def rows_to_table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Rows into a table of exactly this schema; a missing key is null."""
-    return pa.Table.from_pylist(list(rows), schema=schema)
 
 
 def to_json(record: Any) -> dict[str, Any]:

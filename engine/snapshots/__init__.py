@@ -9,7 +9,6 @@ hand it Arrow tables: the whole snapshot, or the rows of a single group.
 `cluster` (its partitions, indexed), `assemble` (rows -> a batch of groups).
 """
 
-from ..records import rows_to_table
 from .assemble import CHANGELOG, batch_of_tables, groups_of, is_store_of
 from .cluster import ClusterTables
 from .naming import (
@@ -29,7 +28,6 @@ from .schemas import (
     SNAPSHOT,
     STEPS,
     VALIDATION,
-    coded_schema,
     picked,
     shaped,
     with_nulls,
@@ -46,7 +44,6 @@ __all__ = [
     "VALIDATION",
     "ClusterTables",
     "batch_of_tables",
-    "coded_schema",
     "facts_of",
     "groups_of",
     "is_store_of",
@@ -55,7 +52,6 @@ __all__ = [
     "picked",
     "problems_of",
     "rows_of_groups",
-    "rows_to_table",
     "shaped",
     "snapshot_of",
     "split_snapshot_id",

@@ -10,23 +10,23 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ..model.batch import GroupBatch
 from ..model.groups import GroupHeader, GroupSnapshot, Member, MemberTasks
 from ..model.states import GroupType, places_tasks
+from ..model.tables import Table
 from .cluster import ClusterTables
 from .partitions import SnapshotRows, rows_of_groups, table_of_topics
 
 _OF_PARTITIONS = ("assigned_topics", "assigned_partitions", "target_topics", "target_partitions")
 
 
-def members_of(rows: pa.Table) -> list[Member]:
+def members_of(rows: Table) -> list[Member]:
     """One member per row."""
-    plain = rows.drop_columns([*_OF_PARTITIONS]).to_pylist()
-    for number in rows["process_id"].is_valid().to_numpy().nonzero()[0].tolist():
+    plain = rows.select([n for n in rows.names if n not in _OF_PARTITIONS]).to_pylist()
+    for number in np.flatnonzero(rows["process_id"].known).tolist():
         # a thread of Kafka Streams: its tasks stand beside the partitions that it reads
-        plain[number] = rows.slice(number, 1).to_pylist()[0]
+        plain[number] = rows.slice(number, number + 1).to_pylist()[0]
     return [
         Member(
             id=row["member_id"] or "",
@@ -74,7 +74,7 @@ CHANGELOG = "-changelog"
 
 
 def batch_of_tables(
-    tables: Mapping[str, pa.Table],
+    tables: Mapping[str, Table],
     taken_at: datetime,
     read_committed: Callable[[str], bool] = lambda group: False,
     names: Sequence[str] | None = None,
@@ -123,7 +123,7 @@ def batch_of_tables(
 
 
 def groups_of(
-    tables: Mapping[str, pa.Table],
+    tables: Mapping[str, Table],
     taken_at: datetime,
     read_committed: Callable[[str], bool] = lambda group: False,
 ) -> Iterator[GroupSnapshot]:
@@ -150,7 +150,7 @@ _STEADY = {
 }
 
 
-def _same(like: GroupBatch, order: Sequence[str], tables: Mapping[str, pa.Table]) -> _Groups | None:
+def _same(like: GroupBatch, order: Sequence[str], tables: Mapping[str, Table]) -> _Groups | None:
     """The groups of another batch, if its rows differ from these in what moves alone; then in the same order."""
     before = like.groups
     if not isinstance(before, _Groups) or [header.group for header in like.headers] != order:
@@ -167,9 +167,9 @@ def _moved(
     like: GroupBatch,
     headers: tuple[GroupHeader, ...],
     same: _Groups,
-    tables: Mapping[str, pa.Table],
+    tables: Mapping[str, Table],
 ) -> GroupBatch:
-    rows, columns = same.rows.moved(tables["partitions"], tables["commits"].combine_chunks())
+    rows, columns = same.rows.moved(tables["partitions"], tables["commits"])
     lazy = replace(same, rows=rows, headers=headers, made={})
     partitions = replace(like.partitions, **columns)
     lazy.batch = replace(like, headers=headers, partitions=partitions, groups=lazy)
@@ -201,7 +201,7 @@ class _Groups(Sequence[GroupSnapshot]):
     rows: SnapshotRows
     headers: Sequence[GroupHeader]
     changelogs: Sequence[str]
-    tables: Mapping[str, pa.Table]
+    tables: Mapping[str, Table]
     batch: GroupBatch = field(init=False)
     made: dict[int, GroupSnapshot] = field(default_factory=dict)
 

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from ..model.arrays import NONE
 from ..model.errors import EvenkeelError
 from ..model.groups import can_be_kept
+from ..model.tables import Table, Texts
 from ..ports import Lake
-from .arrays import coded_of
 from .walk_lake import WalkedLake
 
 T = TypeVar("T")
@@ -100,8 +97,8 @@ def work_of(lake: Lake, snapshot_id: str, pattern: str = "*") -> dict[str, int]:
 def _work_of(lake: Lake, snapshot_id: str, pattern: str) -> dict[str, int]:
     names = lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"].to_pylist()
     members = lake.read("members", [snapshot_id], columns=["group_id", "subscription"])
-    topics = lake.read("partitions", [snapshot_id], columns=["topic"], coded=True)["topic"]
-    committed = lake.read("commits", [snapshot_id], columns=["group_id"], coded=True)["group_id"]
+    topics = lake.read("partitions", [snapshot_id], columns=["topic"])["topic"]
+    committed = lake.read("commits", [snapshot_id], columns=["group_id"])["group_id"]
     commits, consumers = _counts(committed), _counts(members["group_id"])
     subscribed = _subscribed(members, _counts(topics))
     return {
@@ -111,27 +108,17 @@ def _work_of(lake: Lake, snapshot_id: str, pattern: str) -> dict[str, int]:
     }
 
 
-def _counts(column: pa.ChunkedArray) -> dict[str, int]:
-    numbers, texts = coded_of(column)
-    counts = np.bincount(numbers[numbers != NONE], minlength=len(texts))
-    return dict(zip(texts.to_pylist(), counts.tolist(), strict=True))
+def _counts(column: Texts) -> dict[str, int]:
+    counts = np.bincount(column.places[column.known], minlength=len(column.words))
+    return dict(zip(column.words, counts.tolist(), strict=True))
 
 
-def _subscribed(members: pa.Table, sizes: Mapping[str, int]) -> dict[str, int]:
+def _subscribed(members: Table, sizes: Mapping[str, int]) -> dict[str, int]:
     """Partitions of the topics that each group's members subscribe to."""
-    parent = pc.list_parent_indices(members["subscription"])
-    pairs = pa.table(
-        {
-            "group": members["group_id"].take(parent),
-            "topic": pc.list_flatten(members["subscription"]),
-        }
-    )
-    # few rows: threads cost more than they save
-    distinct = pairs.group_by(["group", "topic"], use_threads=False).aggregate([])
+    lists = members["subscription"]
+    groups = members["group_id"].take(lists.rows).to_pylist()
     partitions: dict[str, int] = {}
-    for group, topic in zip(
-        distinct["group"].to_pylist(), distinct["topic"].to_pylist(), strict=True
-    ):
+    for group, topic in dict.fromkeys(zip(groups, lists.entries.to_pylist(), strict=True)):
         partitions[group] = partitions.get(group, 0) + sizes.get(topic, 0)
     return partitions
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..model.arrays import NONE, Flags, Indices, Ints
 from ..model.groups import Broker
-from .arrays import among, ints_of, moments_of, numbers_of, ragged_of
+from ..model.tables import Table
+from .arrays import among, ints_of, numbers_of, ragged_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +36,9 @@ class ClusterTables:
         brokers: Rows of the dataset `brokers`.
     """
 
-    def __init__(self, partitions: pa.Table, brokers: pa.Table) -> None:
+    def __init__(self, partitions: Table, brokers: Table) -> None:
         self._in_order = _in_order(partitions)
-        rows = partitions.combine_chunks() if self._in_order else _ordered(partitions)
+        rows = partitions if self._in_order else _ordered(partitions)
         self.brokers = tuple(
             Broker(node_id=b["node_id"], host=b["host"], port=b["port"], rack=b["rack"])
             for b in brokers.to_pylist()
@@ -51,20 +50,20 @@ class ClusterTables:
         self._read_offsets(rows)
         self.topics = tuple(_topics(rows))
         self.log_bytes = numbers_of(rows["log_bytes"])
-        self.leader_rack = self._rack_of(ints_of(pc.fill_null(rows["leader"], NONE)))
+        self.leader_rack = self._rack_of(ints_of(rows["leader"]))
         self.replica_start, replicas = ragged_of(rows["replicas"])
         self.replica_in_sync = _in_sync(rows, self.replica_start, replicas)
         self.replica_rack = self._rack_of(replicas)
 
-    def _read_offsets(self, rows: pa.Table) -> None:
+    def _read_offsets(self, rows: Table) -> None:
         self.begin, self.end = numbers_of(rows["begin_offset"]), numbers_of(rows["end_offset"])
         self.last_stable = numbers_of(rows["last_stable_offset"])
-        self.begin_at, self.end_at = moments_of(rows["begin_at"]), moments_of(rows["end_at"])
+        self.begin_at, self.end_at = numbers_of(rows["begin_at"]), numbers_of(rows["end_at"])
 
-    def moved(self, partitions: pa.Table) -> ClusterTables:
+    def moved(self, partitions: Table) -> ClusterTables:
         """The same partitions at another moment: only offsets, and when they were read, are taken from the rows."""
         then = copy(self)
-        rows = partitions.combine_chunks() if self._in_order else _ordered(partitions)
+        rows = partitions if self._in_order else _ordered(partitions)
         then._read_offsets(rows)
         return then
 
@@ -72,9 +71,9 @@ class ClusterTables:
         return len(self.partition)
 
     @cached_property
-    def names(self) -> pa.Array:
+    def names(self) -> list[str]:
         """Topic names in the order of *topics*, ascending."""
-        return pa.array([topic.name for topic in self.topics], pa.string())
+        return [topic.name for topic in self.topics]
 
     @cached_property
     def topic_start(self) -> Ints:
@@ -121,25 +120,16 @@ def row_codes(topic: Ints, partition: Indices) -> Ints:
     return codes
 
 
-def _in_order(partitions: pa.Table) -> bool:
+def _in_order(partitions: Table) -> bool:
     """Whether the rows stand by (topic, partition), as a lake has them: sorting is the exception."""
-    topic, partition = partitions["topic"], partitions["partition"]
-    if len(partitions) < 2:
-        return True
-    before, after = topic.slice(0, len(topic) - 1), topic.slice(1)
-    rising = pc.or_(
-        pc.less(before, after),
-        pc.and_(
-            pc.equal(before, after),
-            pc.less(partition.slice(0, len(partition) - 1), partition.slice(1)),
-        ),
+    codes = row_codes(
+        partitions["topic"].codes(), ints_of(partitions["partition"]).astype(np.int32)
     )
-    return bool(pc.all(rising, skip_nulls=False, min_count=0).as_py())
+    return bool((codes[:-1] < codes[1:]).all())
 
 
-def _ordered(partitions: pa.Table) -> pa.Table:
-    order = [("topic", "ascending"), ("partition", "ascending")]
-    return partitions.sort_by(order).combine_chunks()
+def _ordered(partitions: Table) -> Table:
+    return partitions.sorted_by("topic", "partition")
 
 
 def _all(answers: Sequence[bool | None]) -> bool | None:
@@ -155,20 +145,21 @@ def _common(lists: Sequence[Sequence[str] | None]) -> frozenset[str] | None:
     return frozenset.intersection(*known) if known and len(known) == len(lists) else None
 
 
-def _topics(rows: pa.Table) -> Iterator[Topic]:
+def _topics(rows: Table) -> Iterator[Topic]:
     """The runs of equal topic in sorted rows."""
     if not len(rows):
         return
-    runs = pc.run_end_encode(rows["topic"].combine_chunks(), run_end_type=pa.int64())
-    ends = runs.run_ends.to_pylist()
-    starts = [0, *ends[:-1]]
+    topic = rows["topic"]
+    new = np.flatnonzero(np.diff(topic.places)) + 1
+    starts, ends = [0, *new.tolist()], [*new.tolist(), len(rows)]
     settings = ["topic_id", "cleanup_policy", "retention_ms", "retention_bytes"]
     told = rows.select(settings).take(starts).to_pylist()
-    for name, start, end, known in zip(runs.values.to_pylist(), starts, ends, told, strict=True):
+    names = topic.take(starts).to_pylist()
+    for name, start, end, known in zip(names, starts, ends, told, strict=True):
         yield Topic(name=name, rows=slice(start, end), **known)
 
 
-def _in_sync(rows: pa.Table, start: Ints, replicas: Ints) -> Flags:
+def _in_sync(rows: Table, start: Ints, replicas: Ints) -> Flags:
     """For each replica entry, whether it is among the partition's in-sync replicas."""
     isr_start, isr = ragged_of(rows["in_sync"])
     if np.array_equal(start, isr_start) and np.array_equal(replicas, isr):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy as np
 
 from ..config import Settings
 from ..model.columns import columns_of
+from ..model.tables import MOMENT, Lists, Numbers, Series, Table
 from ..ports import Manifest
 from .naming import snapshot_of
 from .schemas import RECORDS
@@ -30,7 +30,7 @@ _LAST = 253_402_300_800_000
 """The end of the year 9999, in milliseconds: no later moment can be shown."""
 
 
-def damage_of(manifests: Sequence[Manifest], tables: Mapping[str, pa.Table]) -> str | None:
+def damage_of(manifests: Sequence[Manifest], tables: Mapping[str, Table]) -> str | None:
     """
     What is wrong first with snapshots, as a clause; None where nothing is.
 
@@ -41,7 +41,7 @@ def damage_of(manifests: Sequence[Manifest], tables: Mapping[str, pa.Table]) -> 
     return next(_damage(manifests, tables), None)
 
 
-def _damage(manifests: Sequence[Manifest], tables: Mapping[str, pa.Table]) -> Iterator[str]:
+def _damage(manifests: Sequence[Manifest], tables: Mapping[str, Table]) -> Iterator[str]:
     clusters: dict[str, str] = {}
     for manifest in manifests:
         if manifest.snapshot_id in clusters:
@@ -57,51 +57,46 @@ def _damage(manifests: Sequence[Manifest], tables: Mapping[str, pa.Table]) -> It
         # raises where they are no rules
         Settings.model_construct(rules=()).remembering(manifest.facts.get("listings", ()))
     for dataset, table in tables.items():
-        table.validate(full=True)
         yield from (f"{dataset}: {why}" for why in _wrong(dataset, table))
         yield from _counts(dataset, table, manifests, clusters)
 
 
-def _wrong(dataset: str, table: pa.Table) -> Iterator[str]:
+def _wrong(dataset: str, table: Table) -> Iterator[str]:
     for name in ("snapshot_id", "cluster", *KEYS[dataset]):
         # a group without a commit has a row that names no partition
         if table[name].null_count and not (dataset == "commits" and name in ("topic", "partition")):
             yield f"{name} is missing in {table[name].null_count:,} rows"
     for spec in columns_of(RECORDS["snapshot"][dataset]):
         column = table[spec.name]
-        if pa.types.is_list(column.type) and pc.list_flatten(column).null_count:
+        if isinstance(column, Lists) and column.entries.null_count:
             yield f"{spec.name} lists nothing where something must be"
         if spec.meaning.at_least is not None and _least(column) < spec.meaning.at_least:
             yield f"{spec.name} is {_least(column)}, it is {spec.meaning.at_least} at least"
-        if pa.types.is_timestamp(column.type):
-            moments = column.cast(pa.int64())
-            if _least(moments) < 0 or (pc.max(moments).as_py() or 0) >= _LAST:
-                yield f"{spec.name} is no moment between 1970 and 9999"
-        if (
-            spec.name in OFFSETS
-            and (pc.sum(column.cast(pa.float64(), safe=False)).as_py() or 0) > MOST
-        ):
+        known = column.values[column.known] if isinstance(column, Numbers) else np.zeros(0)
+        if column.kind == MOMENT and (_least(column) < 0 or known.max(initial=0) >= _LAST):
+            yield f"{spec.name} is no moment between 1970 and 9999"
+        if spec.name in OFFSETS and known.sum(dtype=np.float64) > MOST:
             yield f"{spec.name} is too large to be added up"
-    keys = ["snapshot_id", *KEYS[dataset]]
-    if len(table.group_by(keys, use_threads=False).aggregate([])) < len(table):
+    if len(table.numbered("snapshot_id", *KEYS[dataset])[0]) < len(table):
         yield f"rows of the same {', '.join(KEYS[dataset])} are in one snapshot"
 
 
-def _least(column: pa.ChunkedArray) -> int:
-    least: int | None = pc.min(column).as_py()
-    return 0 if least is None else least
+def _least(column: Series) -> float:
+    known = column.values[column.known] if isinstance(column, Numbers) else np.zeros(0)
+    return known.min().item() if len(known) else 0
 
 
 def _counts(
-    dataset: str, table: pa.Table, manifests: Sequence[Manifest], clusters: Mapping[str, str]
+    dataset: str, table: Table, manifests: Sequence[Manifest], clusters: Mapping[str, str]
 ) -> Iterator[str]:
     """Whether the rows are those that the manifests speak of, each with the name of its cluster."""
-    of = ["snapshot_id", "cluster"]
+    first, number = table.numbered("snapshot_id", "cluster")
+    pairs = table.select(["snapshot_id", "cluster"]).take(first).to_pylist()
     found: dict[str, int] = {}
-    for row in table.group_by(of, use_threads=False).aggregate([([], "count_all")]).to_pylist():
+    for row, count in zip(pairs, np.bincount(number, minlength=len(first)).tolist(), strict=True):
         if clusters.get(row["snapshot_id"]) != row["cluster"]:
             yield f"{dataset}: rows are of {row['snapshot_id']} and cluster {row['cluster']}"
-        found[row["snapshot_id"]] = row["count_all"]
+        found[row["snapshot_id"]] = count
     for manifest in manifests:
         there = found.get(manifest.snapshot_id, 0)
         if manifest.rows.get(dataset) != there:

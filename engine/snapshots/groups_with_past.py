@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from ..config import Settings
 from ..model.batch import GroupBatch, batch_of
 from ..model.errors import LakeError, SnapshotNotFound
 from ..model.groups import GroupSnapshot
 from ..model.logs import logger
 from ..model.states import places_tasks
+from ..model.tables import Table, concat, empty
 from ..ports import Lake
 from . import (
     CHANGELOG,
@@ -223,13 +221,13 @@ def _read_batch(
         *,
         groups: Collection[str] | None = None,
         topics: Collection[str] | None = None,
-    ) -> pa.Table:
+    ) -> Table:
         columns = None if whole else OF_THE_PAST.get(dataset)
         rows = lake.read(dataset, [snapshot_id], groups=groups, topics=topics, columns=columns)
         return rows if columns is None else with_nulls(rows, SNAPSHOT[dataset])
 
     tables = {name: read(name, groups=names) for name in ("groups", "members", "commits")}
-    topics = set(topics_named(tables["members"], tables["commits"]).to_pylist())
+    topics = set(topics_named(tables["members"], tables["commits"]))
     if whole:
         topics |= _stores(lake, snapshot_id, tables["groups"])
     tables["partitions"] = read("partitions", topics=topics)
@@ -243,20 +241,20 @@ def _read_batch(
 
 def known_by_name(lake: Lake, snapshot_id: str, name: str) -> GroupSnapshot:
     """A group as its row of the dataset `groups` has it, without members and partitions: for one that is broken."""
-    tables = {dataset: schema.empty_table() for dataset, schema in SNAPSHOT.items()}
+    tables = {dataset: empty(schema) for dataset, schema in SNAPSHOT.items()}
     tables["groups"] = lake.read("groups", [snapshot_id], groups=[name])
     [group] = batch_of_tables(tables, taken_at(lake, snapshot_id)).groups
     return group
 
 
-def _stores(lake: Lake, snapshot_id: str, groups: pa.Table) -> set[str]:
+def _stores(lake: Lake, snapshot_id: str, groups: Table) -> set[str]:
     """The topics that keep stores of those groups that are Kafka Streams applications."""
     names, *kinds = (groups[name].to_pylist() for name in ("group_id", "group_type", "assignor"))
     places = [name for name, *kind in zip(names, *kinds, strict=True) if places_tasks(*kind)]
     if not places:
         return set()
-    topics = pc.unique(lake.read("partitions", [snapshot_id], columns=["topic"])["topic"])
-    changelogs = topics.filter(pc.ends_with(topics, CHANGELOG)).to_pylist()
+    topics = lake.read("partitions", [snapshot_id], columns=["topic"])["topic"].used().words
+    changelogs = [topic for topic in topics if topic.endswith(CHANGELOG)]
     return {topic for topic in changelogs if any(is_store_of(name, topic) for name in places)}
 
 
@@ -381,8 +379,8 @@ def _with_past(group: GroupSnapshot, of: BatchWithPast) -> GroupWithPast:
 
 
 def with_others(
-    lake: Lake, snapshot_id: str, step: str, tables: Mapping[str, pa.Table], pattern: str
-) -> dict[str, pa.Table]:
+    lake: Lake, snapshot_id: str, step: str, tables: Mapping[str, Table], pattern: str
+) -> dict[str, Table]:
     """
     Tables computed for the groups of a pattern, and below them the rows the lake has of all other groups.
 
@@ -391,17 +389,17 @@ def with_others(
     if pattern == "*":
         return dict(tables)
     others = rows_of_others(lake, snapshot_id, step, pattern)
-    return {name: pa.concat_tables([table, others[name]]) for name, table in tables.items()}
+    return {name: concat([table, others[name]]) for name, table in tables.items()}
 
 
-def rows_of_others(lake: Lake, snapshot_id: str, step: str, pattern: str) -> dict[str, pa.Table]:
+def rows_of_others(lake: Lake, snapshot_id: str, step: str, pattern: str) -> dict[str, Table]:
     """The rows that the lake has from a step of all groups but those of a shell pattern."""
     kept = {}
     for name, schema in STEPS[step].items():
         try:
-            names = pc.unique(lake.read(name, [snapshot_id], columns=["group_id"])["group_id"])
-            other = [one for one in names.to_pylist() if not fnmatch.fnmatchcase(one, pattern)]
+            names = lake.read(name, [snapshot_id], columns=["group_id"])["group_id"].used().words
+            other = [one for one in names if not fnmatch.fnmatchcase(one, pattern)]
             kept[name] = lake.read(name, [snapshot_id], groups=other)
         except SnapshotNotFound:
-            kept[name] = schema.empty_table()
+            kept[name] = empty(schema)
     return kept

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
+from ..model.tables import Table
 from ..records import record_of, row_of
 from ..records.forecast_course import ForecastCourse
 
@@ -43,7 +42,7 @@ def learned_of(rows: Iterable[Sequence[Any]]) -> dict[str, Learned]:
     }
 
 
-def learned_in(groups: pa.Table) -> dict[str, Learned]:
+def learned_in(groups: Table) -> dict[str, Learned]:
     """The same of a table with these columns."""
     return learned_of(zip(*(groups[name].to_pylist() for name in LEARNED), strict=True))
 

@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import pyarrow as pa
-
 from ..model.cluster_snapshot import ClusterSnapshot
 from ..model.errors import InputError
 from ..model.facts import Fact
 from ..model.moments import check_aware, utc_now
+from ..model.tables import Table
 from ..ports import LakeFile, Manifest
 from ..records import record_of, to_json
 from .schemas import SCHEMA_VERSION
@@ -76,7 +75,7 @@ def problems_of(facts: Mapping[str, Any]) -> tuple[Fact, ...]:
 
 
 def snapshot_of(
-    snapshot_id: str, facts: Mapping[str, Any], tables: Mapping[str, pa.Table]
+    snapshot_id: str, facts: Mapping[str, Any], tables: Mapping[str, Table]
 ) -> ClusterSnapshot:
     """The reading a manifest and its tables describe; the inverse of `facts_of`."""
     return ClusterSnapshot(

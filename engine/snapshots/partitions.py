@@ -10,13 +10,22 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..model.arrays import NONE, Column, Flags, Indices, Ints, ragged_entries
 from ..model.batch import Members
 from ..model.groups import PartitionTable
-from .arrays import among, distinct, ints_of, list_starts, moments_of, numbers_of
+from ..model.tables import (
+    INT32,
+    INT64,
+    MOMENT,
+    TEXT,
+    Table,
+    Texts,
+    column,
+    empty,
+    list_of,
+)
+from .arrays import among, distinct, ints_of, numbers_of
 from .cluster import ClusterTables, row_codes
 
 
@@ -32,26 +41,25 @@ class RowsOfGroups:
         is_whole: Whether those are all rows that were handed in, in the order in which they were.
     """
 
-    rows: pa.Table
+    rows: Table
     group: Ints
     start: Ints
     is_whole: bool = False
 
 
-def rows_of_groups(table: pa.Table, names: Sequence[str], then: str | None = None) -> RowsOfGroups:
+def rows_of_groups(table: Table, names: Sequence[str], then: str | None = None) -> RowsOfGroups:
     """The rows of some groups in the order of *names*, within a group by a column of numbers."""
-    number = pc.index_in(table["group_id"], value_set=pa.array(names, pa.string()))
-    group = ints_of(pc.fill_null(number, NONE))
+    group = table["group_id"].index_in(names)
     if then is None:
         order = np.argsort(group, kind="stable")
     else:
-        order = np.lexsort((ints_of(pc.fill_null(table[then], NONE)), group))
+        order = np.lexsort((ints_of(table[then]), group))
     order = order[np.searchsorted(group[order], 0) :]
     is_whole = len(order) == len(table) and bool((np.diff(order) == 1).all())
     rows = table if is_whole else table.take(order)
     group = group[order]
     start = np.searchsorted(group, np.arange(len(names) + 1))
-    return RowsOfGroups(rows=rows.combine_chunks(), group=group, start=start, is_whole=is_whole)
+    return RowsOfGroups(rows=rows, group=group, start=start, is_whole=is_whole)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,11 +76,11 @@ class _Pairs:
         )
 
 
-def topics_named(members: pa.Table, commits: pa.Table) -> pa.Array:
-    """The topics that members subscribe to, own or aim at, and those of commits, each once."""
+def topics_named(members: Table, commits: Table) -> list[str]:
+    """The topics that members subscribe to, own or aim at, and those of commits, each once, ascending."""
     lists = ("subscription", "assigned_topics", "target_topics")
-    named = [pc.list_flatten(members[name]).unique() for name in lists]
-    return pa.concat_arrays([*named, commits["topic"].unique()]).unique().drop_null()
+    named: list[Texts] = [*(members[name].entries for name in lists), commits["topic"]]
+    return sorted({word for each in named for word in each.used().words})
 
 
 class SnapshotRows:
@@ -87,9 +95,9 @@ class SnapshotRows:
     ) -> None:
         self.cluster, self.of_members, self.of_commits = cluster, members, commits
         self.committed_only = committed_only
-        self.names = topics_named(members.rows, commits.rows).sort()
+        self.names = topics_named(members.rows, commits.rows)
         """Topics that anybody names, ascending: a topic's number in here is its number below."""
-        self.in_cluster = ints_of(pc.fill_null(pc.index_in(self.names, cluster.names), NONE))
+        self.in_cluster = Texts(np.arange(len(self.names)), self.names).index_in(cluster.names)
         self.subscribed = self._subscribed()
         self.owned, self.aimed = self._held("assigned"), self._held("target")
         self.committed, self.commit_rows = self._commits()
@@ -99,14 +107,11 @@ class SnapshotRows:
         """Number of groups."""
         return len(self.committed_only)
 
-    def _numbers(self, names: Any) -> Ints:
-        return ints_of(pc.fill_null(pc.index_in(names, value_set=self.names), NONE))
-
     @cached_property
     def _subscription(self) -> tuple[Ints, Ints]:
         """Ragged, member -> the topics it subscribes to, by number."""
-        column = self.of_members.rows["subscription"]
-        return list_starts(column), self._numbers(pc.list_flatten(column))
+        lists = self.of_members.rows["subscription"]
+        return lists.start, lists.entries.index_in(self.names)
 
     def _subscribed(self) -> Ints:
         """(pairs) group and topic in one number, distinct and ascending: what each group's members subscribe to."""
@@ -118,12 +123,12 @@ class SnapshotRows:
         """The entries of the `assigned` or `target` lists; lists of unequal length are damage that must not stop us."""
         rows = self.of_members.rows
         topics, partitions = rows[f"{what}_topics"], rows[f"{what}_partitions"]
-        start, other = list_starts(topics), list_starts(partitions)
+        start, other = topics.start, partitions.start
         sizes = np.minimum(np.diff(start), np.diff(other))
         turn = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        numbers = numbers_of(pc.list_flatten(partitions))
+        numbers = numbers_of(partitions.entries)
         at = np.repeat(other[:-1], sizes) + turn
-        topic = self._numbers(pc.list_flatten(topics))[np.repeat(start[:-1], sizes) + turn]
+        topic = topics.entries.index_in(self.names)[np.repeat(start[:-1], sizes) + turn]
         pairs = _Pairs(
             owner=np.repeat(np.arange(len(rows)), sizes),
             topic=topic,
@@ -133,7 +138,7 @@ class SnapshotRows:
 
     def _commits(self) -> tuple[_Pairs, Ints]:
         """The partitions with a commit row (*owner* is the group), and which row that is."""
-        topic = self._numbers(self.of_commits.rows["topic"])
+        topic = self.of_commits.rows["topic"].index_in(self.names)
         numbers = numbers_of(self.of_commits.rows["partition"])
         # a negative number would be another topic's, of another group, in a number that is made of both
         named = (topic != NONE) & numbers.known & (numbers.values >= 0)
@@ -146,12 +151,11 @@ class SnapshotRows:
         """The members of the groups, in the order of their positions."""
         rows = self.of_members.rows
         text = {
-            name: pc.fill_null(rows[name], "").to_pylist()
+            name: [each or "" for each in rows[name].to_pylist()]
             for name in ("member_id", "client_id", "client_host")
         }
         instances = rows["instance_id"].to_pylist()
         identity_parts = zip(instances, text["client_id"], text["client_host"], strict=True)
-        lengths = ints_of(pc.fill_null(pc.list_value_length(rows["subscription"]), NONE))
         return Members(
             start=self.of_members.start,
             ids=text["member_id"],
@@ -165,13 +169,13 @@ class SnapshotRows:
             rack_sources=rows["rack_source"].to_pylist(),
             subscription_start=self._subscription[0],
             subscription_topic=self._subscription[1],
-            topic_names=self.names.to_pylist(),
-            subscription_known=lengths >= 0,
+            topic_names=self.names,
+            subscription_known=rows["subscription"].known,
         )
 
     def topics(self) -> tuple[frozenset[str], ...]:
         """(G) what the members of each group subscribe to, existing or not."""
-        names = self.names.take(pa.array(self.subscribed & 0xFFFFFFFF)).to_pylist()
+        names = [self.names[topic] for topic in (self.subscribed & 0xFFFFFFFF).tolist()]
         bounds = np.searchsorted(self.subscribed >> 32, np.arange(self.count + 1)).tolist()
         return tuple(frozenset(names[a:b]) for a, b in itertools.pairwise(bounds))
 
@@ -211,7 +215,7 @@ class SnapshotRows:
         start = np.searchsorted(place.group, np.arange(self.count + 1))
         return self._filled(place, at_owned, at_aimed, at_committed), start
 
-    def moved(self, partitions: pa.Table, commits: pa.Table) -> tuple[SnapshotRows, dict[str, Any]]:
+    def moved(self, partitions: Table, commits: Table) -> tuple[SnapshotRows, dict[str, Any]]:
         """
         The same groups, members and partitions at another moment.
 
@@ -241,7 +245,7 @@ class SnapshotRows:
         group = self.of_members.group[self.aimed.owner]
         turn = np.arange(len(group)) - np.searchsorted(group, np.arange(self.count))[group]
         return PartitionTable(
-            topics=tuple(self.names.take(pa.array(place.topics)).to_pylist()),
+            topics=tuple(self.names[topic] for topic in place.topics.tolist()),
             topic_ids=tuple(t.topic_id if t else None for t in known_topics),
             cleanup_policies=tuple(t.cleanup_policy if t else None for t in known_topics),
             retention_ms=tuple(t.retention_ms if t else None for t in known_topics),
@@ -264,7 +268,7 @@ class SnapshotRows:
             in_sync=in_sync,
         )
 
-    def _moving(self, place: _Place, committed: Ints, rows: pa.Table) -> dict[str, Any]:
+    def _moving(self, place: _Place, committed: Ints, rows: Table) -> dict[str, Any]:
         """The columns of offsets, and of when they were read."""
         cluster, count = self.cluster, len(place.topic)
         high, stable = place.of(cluster.end), place.of(cluster.last_stable)
@@ -278,7 +282,7 @@ class SnapshotRows:
         # between. Which of the two a committed offset is to be compared with nobody knows: both are unknown then.
         torn = begin.known & end.known & (begin.values > end.values)
         commits = rows.take(self.commit_rows)
-        failed = commits["error"].is_valid().to_numpy()
+        failed = commits["error"].known
         return {
             "begin": Column(begin.values, begin.known & ~torn),
             "end": Column(end.values, end.known & ~torn),
@@ -289,7 +293,7 @@ class SnapshotRows:
             ),
             "begin_at_ms": place.of(cluster.begin_at),
             "end_at_ms": place.of(cluster.end_at),
-            "committed_at_ms": _known_at(count, committed, moments_of(commits["read_at"]), ~failed),
+            "committed_at_ms": _known_at(count, committed, numbers_of(commits["read_at"]), ~failed),
             "commit_unread": _spread(count, committed, failed.astype(np.int64)) == 1,
         }
 
@@ -356,22 +360,20 @@ def _known_at(count: int, rows: Ints, numbers: Column, counts: Flags) -> Column:
 
 def table_of_topics(cluster: ClusterTables, topics: Sequence[str]) -> PartitionTable:
     """The partitions of some existing topics, subscribed to, owned by nobody, without commits."""
-    empty = pa.table(
+    one = Table(
         {
-            "subscription": pa.array([list(topics)], pa.list_(pa.string())),
+            "subscription": column([list(topics)], list_of(TEXT)),
             **{
-                f"{what}_{part}": pa.array([None], pa.list_(kind))
+                f"{what}_{part}": column([None], list_of(kind))
                 for what in ("assigned", "target")
-                for part, kind in (("topics", pa.string()), ("partitions", pa.int32()))
+                for part, kind in (("topics", TEXT), ("partitions", INT32))
             },
         }
     )
     group = np.zeros(1, np.int64)
-    members = RowsOfGroups(rows=empty, group=group, start=np.array([0, 1]))
-    schema = {"topic": pa.string(), "partition": pa.int32(), "error": pa.string()}
-    schema |= {"committed_offset": pa.int64(), "read_at": pa.timestamp("ms", tz="UTC")}
-    commits = RowsOfGroups(
-        rows=pa.schema(schema).empty_table(), group=group[:0], start=np.zeros(2, np.int64)
-    )
+    members = RowsOfGroups(rows=one, group=group, start=np.array([0, 1]))
+    schema = {"topic": TEXT, "partition": INT32, "error": TEXT}
+    schema |= {"committed_offset": INT64, "read_at": MOMENT}
+    commits = RowsOfGroups(rows=empty(schema), group=group[:0], start=np.zeros(2, np.int64))
     rows = SnapshotRows(cluster, members, commits, np.zeros(1, np.bool_))
     return rows.partition_table()[0]

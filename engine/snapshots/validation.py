@@ -6,19 +6,17 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from ..model.errors import SnapshotNotFound
 from ..model.states import Diagnosis, GroupType, Status
+from ..model.tables import Table, concat
 from ..ports import Lake, ResultHistory, SnapshotHistory
 from ..records import (
     CandidateColumns,
     GroupMetrics,
     ValidationRow,
-    arrow_schema,
     blank,
     records_of,
+    schema_of,
     table_of,
 )
 from . import RECORDS
@@ -39,7 +37,7 @@ class ValidationHistory(SnapshotHistory, ResultHistory, Protocol):
 
 
 def record_validation(
-    lake: Lake, history: ValidationHistory | None, snapshot_id: str, stage: str, results: pa.Table
+    lake: Lake, history: ValidationHistory | None, snapshot_id: str, stage: str, results: Table
 ) -> str | None:
     """
     Keep what a validation stage found, and let what passed into the history.
@@ -63,14 +61,12 @@ def record_validation(
         history.store_metrics(snapshot_id, _metrics_that_passed(lake, snapshot_id))
     if stage == "candidates" and not rejected_as_a_whole(lake, snapshot_id, *BEFORE_ADVICE):
         withheld = skipped_groups(lake, snapshot_id, *BEFORE_ADVICE)
-        candidates = lake.read(
-            "candidates", [snapshot_id], columns=arrow_schema(CandidateColumns).names
-        )
+        candidates = lake.read("candidates", [snapshot_id], columns=[*schema_of(CandidateColumns)])
         history.store_candidates(snapshot_id, _without(candidates, withheld))
     return rejected
 
 
-def _metrics_that_passed(lake: Lake, snapshot_id: str) -> dict[str, pa.Table]:
+def _metrics_that_passed(lake: Lake, snapshot_id: str) -> dict[str, Table]:
     """The metrics of the groups that may be shown; of each other one a row that says why nothing is known of it."""
     measured = {name: lake.read(name, [snapshot_id]) for name in RECORDS["metrics"]}
     withheld = skipped_groups(lake, snapshot_id, "metrics")
@@ -87,22 +83,18 @@ def _metrics_that_passed(lake: Lake, snapshot_id: str) -> dict[str, pa.Table]:
         for group in _of(lake.read("groups", [snapshot_id]), withheld).to_pylist()
     ]
     unknown = table_of(GroupMetrics, silent)
-    return tables | {"group_metrics": pa.concat_tables([tables["group_metrics"], unknown])}
+    return tables | {"group_metrics": concat([tables["group_metrics"], unknown])}
 
 
-def _of(table: pa.Table, groups: Iterable[str]) -> pa.Table:
-    return table.filter(_among(table, groups))
+def _of(table: Table, groups: Iterable[str]) -> Table:
+    return table.filter(table["group_id"].is_in(groups))
 
 
-def _without(table: pa.Table, groups: Collection[str]) -> pa.Table:
-    return table.filter(pc.invert(_among(table, groups))) if groups else table
+def _without(table: Table, groups: Collection[str]) -> Table:
+    return table.filter(~table["group_id"].is_in(groups)) if groups else table
 
 
-def _among(table: pa.Table, groups: Iterable[str]) -> pa.ChunkedArray:
-    return pc.is_in(table["group_id"], value_set=pa.array(list(groups), pa.string()))
-
-
-def rejection(results: pa.Table) -> str | None:
+def rejection(results: Table) -> str | None:
     """Why a whole snapshot is rejected: its critical failures that concern no single group."""
     return _joined(row for row in _critical(results) if row.group_id is None) or None
 
@@ -145,9 +137,9 @@ def _failures(lake: Lake, snapshot_id: str, *stages: str) -> list[ValidationRow]
     return found
 
 
-def _critical(results: pa.Table) -> list[ValidationRow]:
+def _critical(results: Table) -> list[ValidationRow]:
     """The failures that withhold something; what else there is of a fleet's results does not become a record."""
-    failed = results.filter(pc.invert(results["success"]))
+    failed = results.filter(~results["success"].values & results["success"].known)
     return [row for row in records_of(ValidationRow, failed) if row.withholds]
 
 

@@ -6,12 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-import pyarrow as pa
-
 from ..model.batch import GroupBatch
 from ..model.errors import SnapshotNotFound
+from ..model.tables import Table, concat, empty
 from ..ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
-from . import METRICS, SNAPSHOT, STEPS, new_manifest, picked, rows_to_table, split_snapshot_id
+from . import METRICS, SNAPSHOT, STEPS, new_manifest, picked, split_snapshot_id
 from .learned import Learned, rows_of
 
 
@@ -34,21 +33,18 @@ class OverLake:
         groups: Collection[str] | None = None,
         topics: Collection[str] | None = None,
         columns: Sequence[str] | None = None,
-        coded: bool = False,
-    ) -> pa.Table:
+    ) -> Table:
         """The rows of a dataset, as of `Lake`."""
-        return self.lake.read(
-            dataset, snapshot_ids, groups=groups, topics=topics, columns=columns, coded=coded
-        )
+        return self.lake.read(dataset, snapshot_ids, groups=groups, topics=topics, columns=columns)
 
     def write(
-        self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
+        self, step: str, snapshot_id: str, tables: Mapping[str, Table], facts: Mapping[str, Any]
     ) -> Manifest:
         """As of `Lake`."""
         return self.lake.write(step, snapshot_id, tables, facts)
 
     def write_part(
-        self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, pa.Table]
+        self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, Table]
     ) -> WrittenPart:
         """As of `Lake`."""
         return self.lake.write_part(step, snapshot_id, run, part, tables)
@@ -95,7 +91,7 @@ MADE = ("metrics", "candidates")
 KEPT = 2
 """Of so many snapshots what was made is kept: the newest, and the one before, from which metrics learn."""
 
-_OF_GROUPS = frozenset(name for name, schema in SNAPSHOT.items() if "group_id" in schema.names)
+_OF_GROUPS = frozenset(name for name, schema in SNAPSHOT.items() if "group_id" in schema)
 _STEP_OF = {dataset: step for step, datasets in STEPS.items() for dataset in datasets}
 
 
@@ -119,10 +115,10 @@ class WalkedLake(OverLake):
         """Groups of a snapshot, by the snapshot, whether they are whole, and their names."""
         self.work: dict[tuple[str, str], dict[str, int]] = {}
         """How much work each group is (`chunks.work_of`), by the snapshot and a pattern of groups."""
-        self._tables: dict[tuple[object, ...], pa.Table] = {}
+        self._tables: dict[tuple[object, ...], Table] = {}
         self._wanted = wanted
         self._names: dict[str, list[str]] = {}
-        self._made: dict[str, dict[str, tuple[Manifest, Mapping[str, pa.Table]]]] = {
+        self._made: dict[str, dict[str, tuple[Manifest, Mapping[str, Table]]]] = {
             step: {} for step in MADE
         }
 
@@ -144,11 +140,11 @@ class WalkedLake(OverLake):
         self._tables = {}
 
     def write(
-        self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
+        self, step: str, snapshot_id: str, tables: Mapping[str, Table], facts: Mapping[str, Any]
     ) -> Manifest:
         """Keep it in memory, and forget what was made of older snapshots."""
         manifest = new_manifest(
-            step, snapshot_id, {name: table.num_rows for name, table in tables.items()}, facts
+            step, snapshot_id, {name: len(table) for name, table in tables.items()}, facts
         )
         made = self._made[step]
         made[snapshot_id] = (manifest, tables)
@@ -164,25 +160,24 @@ class WalkedLake(OverLake):
         groups: Collection[str] | None = None,
         topics: Collection[str] | None = None,
         columns: Sequence[str] | None = None,
-        coded: bool = False,
-    ) -> pa.Table:
+    ) -> Table:
         """The rows of a dataset, as of `Lake`; of the groups that are wanted."""
         step = _STEP_OF[dataset]
         if step in MADE:
             made = [self._of(step, one)[1][dataset] for one in snapshot_ids]
-            whole = pa.concat_tables([STEPS[step][dataset].empty_table(), *made])
-            return picked(whole, groups, topics, columns, coded=coded)
+            whole = concat([empty(STEPS[step][dataset]), *made])
+            return picked(whole, groups, topics, columns)
         if groups is None and self._wanted is not None and dataset in _OF_GROUPS:
             groups = [name for one in snapshot_ids for name in self._wanted_of(one)]
         if len(snapshot_ids) != 1 or step != "snapshot":
             return super().read(
-                dataset, snapshot_ids, groups=groups, topics=topics, columns=columns, coded=coded
+                dataset, snapshot_ids, groups=groups, topics=topics, columns=columns
             )
-        asked = (_key(groups), _key(topics), _key(columns), coded)
+        asked = (_key(groups), _key(topics), _key(columns))
         key = (snapshot_ids[0], dataset, *asked)
         if key not in self._tables:
             self._tables[key] = super().read(
-                dataset, snapshot_ids, groups=groups, topics=topics, columns=columns, coded=coded
+                dataset, snapshot_ids, groups=groups, topics=topics, columns=columns
             )
         return self._tables[key]
 
@@ -198,14 +193,14 @@ class WalkedLake(OverLake):
     def learn(self, snapshot_id: str, learned: Mapping[str, Learned]) -> None:
         """Take what was learned of groups for what metrics of a snapshot say; nothing else of them is known."""
         rows = [{"snapshot_id": snapshot_id} | row for row in rows_of(learned)]
-        table = rows_to_table(rows, METRICS["group_metrics"])
+        table = Table.from_rows(rows, METRICS["group_metrics"])
         self.write("metrics", snapshot_id, {"group_metrics": table}, {})
 
     def has_made(self, step: str, snapshot_id: str) -> bool:
         """Whether the walk has made something of a snapshot, and knows it yet."""
         return snapshot_id in self._made[step]
 
-    def made(self, step: str, snapshot_id: str) -> Mapping[str, pa.Table]:
+    def made(self, step: str, snapshot_id: str) -> Mapping[str, Table]:
         """
         What the walk made of a snapshot.
 
@@ -220,7 +215,7 @@ class WalkedLake(OverLake):
             self._of(step, snapshot_id)[0] if step in MADE else super().manifest(step, snapshot_id)
         )
 
-    def _of(self, step: str, snapshot_id: str) -> tuple[Manifest, Mapping[str, pa.Table]]:
+    def _of(self, step: str, snapshot_id: str) -> tuple[Manifest, Mapping[str, Table]]:
         if snapshot_id not in self._made[step]:
             raise SnapshotNotFound(f"nothing was made of snapshot {snapshot_id} by step {step!r}.")
         return self._made[step][snapshot_id]

@@ -9,14 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from ...config import ClusterSettings
 from ...model.cluster_snapshot import ClusterSnapshot
 from ...model.facts import Fact, finding
 from ...model.moments import utc_now
 from ...model.states import GroupType
+from ...model.tables import Table, column, repeated
 from ...snapshots import SNAPSHOT
 from .configs import Configs, TopicConfig, read_configs
 from .connection import Connection
@@ -211,31 +209,26 @@ def _unread(reading: _Reading) -> Iterator[Fact]:
             yield finding("commits_unread", [group_id, topic], quote=failure)
 
 
-def _table(dataset: str, rows: list[dict[str, Any]], key: Mapping[str, str]) -> pa.Table:
+def _table(dataset: str, rows: list[dict[str, Any]], key: Mapping[str, str]) -> Table:
     """Rows with keys missing where they are null."""
     schema = SNAPSHOT[dataset]
-    columns = {name: [row.get(name) for row in rows] for name in schema.names if name not in key}
+    columns = {name: [row.get(name) for row in rows] for name in schema if name not in key}
     return _filled(dataset, columns, len(rows), key)
 
 
-def _filled(
-    dataset: str, columns: Mapping[str, Any], length: int, key: Mapping[str, str]
-) -> pa.Table:
+def _filled(dataset: str, columns: Mapping[str, Any], length: int, key: Mapping[str, str]) -> Table:
     """Columns of a dataset with its key before them."""
-    schema = SNAPSHOT[dataset]
-    repeated = {name: pa.repeat(pa.scalar(value), length) for name, value in key.items()}
-    arrays = [
-        repeated[field.name]
-        if field.name in repeated
-        else pa.array(columns[field.name], type=field.type)
-        for field in schema
-    ]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    return Table(
+        {
+            name: repeated(key[name], length) if name in key else column(columns[name], kind)
+            for name, kind in SNAPSHOT[dataset].items()
+        }
+    )
 
 
 def _brokers(
     nodes: list[Node], configs: Configs, fetching: bool | None, key: Mapping[str, str]
-) -> pa.Table:
+) -> Table:
     """*fetching* is what is configured of brokers that do not tell it."""
     follower_fetching, assignors = configs.follower_fetching, configs.group_assignors
     columns = {
@@ -249,9 +242,7 @@ def _brokers(
     return _filled("brokers", columns, len(nodes), key)
 
 
-def _partitions(
-    topics: Topics, configs: Configs, sizes: LogSizes, key: Mapping[str, str]
-) -> pa.Table:
+def _partitions(topics: Topics, configs: Configs, sizes: LogSizes, key: Mapping[str, str]) -> Table:
     rows = topics.partitions
     topic_configs = [configs.topics.get(row.topic, _UNKNOWN) for row in rows]
     columns = {
@@ -279,7 +270,7 @@ def _partitions(
     return _filled("partitions", columns, len(rows), key)
 
 
-def _commits(commits: Commits, key: Mapping[str, str]) -> pa.Table:
+def _commits(commits: Commits, key: Mapping[str, str]) -> Table:
     """
     Group by group, as groups and members are, whichever broker answered first: so a few groups can be read of many.
     """
@@ -291,5 +282,4 @@ def _commits(commits: Commits, key: Mapping[str, str]) -> pa.Table:
         "read_at": commits.read_at,
         "error": commits.error,
     }
-    table = _filled("commits", columns, len(commits.group), key)
-    return table.take(pc.sort_indices(table["group_id"]))
+    return _filled("commits", columns, len(commits.group), key).sorted_by("group_id")

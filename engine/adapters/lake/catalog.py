@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-import pyarrow as pa
-
 from ...model.errors import InputError, LakeError, SnapshotNotFound
+from ...model.tables import Schema
 from ...ports import LakeFile, Manifest
 from ...snapshots import SCHEMA_VERSION, STEPS, split_snapshot_id
 from .files import Files
@@ -108,7 +107,7 @@ def step_of(dataset: str) -> str:
     return _STEP_OF[dataset]
 
 
-def datasets_of(step: str) -> Mapping[str, pa.Schema]:
+def datasets_of(step: str) -> Mapping[str, Schema]:
     """
     What a step writes.
 

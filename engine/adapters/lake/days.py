@@ -21,12 +21,13 @@ from datetime import UTC, date, datetime, timedelta
 from types import TracebackType
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ...model.errors import SnapshotNotFound
+from ...model.tables import Schema
 from ...ports import Compacted, LakeDay, LakeFile, Manifest
 from ...snapshots import STEPS, shaped
+from ..arrow import arrow_schema, from_arrow, to_arrow
 from .catalog import Catalog, datasets_of, files_of, id_in, step_of
 from .tables import ROW_GROUP_BYTES, writing
 
@@ -55,7 +56,7 @@ class _Day:
         return step_of(self.dataset)
 
     @property
-    def schema(self) -> pa.Schema:
+    def schema(self) -> Schema:
         return datasets_of(self.step)[self.dataset]
 
     @property
@@ -142,7 +143,7 @@ def _write_day(
             for table in _rows(day.catalog, manifest, day.dataset):
                 if sink is None:  # without a row there is no file
                     stream = stack.enter_context(day.catalog.files.writing(path))
-                    sink = stack.enter_context(_Sink(stream, day.schema))
+                    sink = stack.enter_context(_Sink(stream, arrow_schema(day.schema)))
                 first, end = sink.add(table)
                 own = (own[0] if own[1] else first, end)
             files[manifest.snapshot_id] = (LakeFile(name=name, row_groups=own),) if own[1] else ()
@@ -152,19 +153,18 @@ def _write_day(
 def _rows(catalog: Catalog, manifest: Manifest, dataset: str) -> Iterator[pa.Table]:
     """The rows of a snapshot, a few at a time."""
     schema = datasets_of(manifest.step)[dataset]
-    lists = (field.type.value_type for field in schema if pa.types.is_list(field.type))
-    at_once = _NESTED if any(pa.types.is_struct(each) for each in lists) else _FLAT
+    at_once = _NESTED if any(kind.of and kind.of.fields for kind in schema.values()) else _FLAT
     for lake_file in files_of(manifest, dataset):
         path = catalog.place(dataset, manifest.snapshot_id, lake_file.name)
         with catalog.files.system.open_input_file(path) as file:
             source = pq.ParquetFile(file, pre_buffer=catalog.files.is_store)
             for row_group in range(*(lake_file.row_groups or (0, source.num_row_groups))):
                 for batch in source.iter_batches(at_once, [row_group]):
-                    table = shaped(pa.Table.from_batches([batch]), schema)
+                    table = shaped(from_arrow(pa.Table.from_batches([batch])), schema)
                     if lake_file.row_groups is not None:
-                        table = table.filter(pc.field("snapshot_id") == manifest.snapshot_id)
+                        table = table.filter(table["snapshot_id"].equal(manifest.snapshot_id))
                     if len(table):
-                        yield table
+                        yield to_arrow(table)
 
 
 class _Sink:

@@ -16,6 +16,7 @@ from pyarrow import fs
 
 from ...model.errors import LakeError
 from ...model.files import FILE, make_folders, sync
+from ...model.tables import KindError
 from ...model.text import one_line
 
 _OBJECT_STORES = frozenset({"s3", "gcs", "abfs"})
@@ -171,7 +172,7 @@ class Files:
         """Turn what a file system or Arrow says into a LakeError with a fix."""
         try:
             yield
-        except (OSError, pa.ArrowException) as problem:
+        except (OSError, pa.ArrowException, KindError) as problem:
             reason = one_line(getattr(problem, "strerror", None) or problem)
             raise LakeError(
                 f"lake {self.path} cannot be {what}: {reason}.", fix=_fix(problem, what)

@@ -15,8 +15,10 @@ import pyarrow.parquet as pq
 
 from ...model.errors import LakeError, SnapshotNotFound
 from ...model.moments import check_aware
+from ...model.tables import KindError, Table, concat, empty
 from ...ports import Compacted, LakeDay, LakeFile, Manifest, WrittenPart
 from ...snapshots import STEPS, new_manifest, split_snapshot_id
+from ..arrow import to_arrow
 from . import days
 from .catalog import (
     MANIFESTS,
@@ -94,14 +96,14 @@ class FileLake:
         return None
 
     def write(
-        self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
+        self, step: str, snapshot_id: str, tables: Mapping[str, Table], facts: Mapping[str, Any]
     ) -> Manifest:
         run = secrets.token_hex(4)
         part = self.write_part(step, snapshot_id, run, 0, tables)
         return self.finish(step, snapshot_id, run, [part], facts)
 
     def write_part(
-        self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, pa.Table]
+        self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, Table]
     ) -> WrittenPart:
         """Each call writes files of its own, so one that is repeated disturbs nobody, however late it ends."""
         shaped = _shaped(step, tables)
@@ -118,7 +120,7 @@ class FileLake:
         return WrittenPart(
             run=run,
             number=part,
-            rows={dataset: table.num_rows for dataset, table in shaped.items()},
+            rows={dataset: len(table) for dataset, table in shaped.items()},
             files=dict.fromkeys(shaped, name),
         )
 
@@ -188,22 +190,21 @@ class FileLake:
         groups: Collection[str] | None = None,
         topics: Collection[str] | None = None,
         columns: Sequence[str] | None = None,
-        coded: bool = False,
-    ) -> pa.Table:
+    ) -> Table:
         schema = STEPS[step_of(dataset)][dataset]
         try:
-            pick = Pick.of(schema, columns, {"group_id": groups, "topic": topics}, coded=coded)
+            pick = Pick.of(schema, columns, {"group_id": groups, "topic": topics})
         except KeyError as problem:
             raise LakeError(
                 f"dataset {dataset} has no column {problem.args[0]}.",
-                fix=f"Use some of {', '.join(schema.names)}.",
+                fix=f"Use some of {', '.join(schema)}.",
             ) from problem
-        tables = [pick.schema.empty_table()]
+        tables = [empty(pick.schema)]
         for snapshot_id in snapshot_ids:
             tables += self._tables(dataset, snapshot_id, pick)
-        return pa.concat_tables(tables)
+        return concat(tables)
 
-    def _tables(self, dataset: str, snapshot_id: str, pick: Pick) -> list[pa.Table]:
+    def _tables(self, dataset: str, snapshot_id: str, pick: Pick) -> list[Table]:
         """What is wanted of one snapshot, all of it by one run."""
         seen: Sequence[LakeFile] | None = None
         for _ in range(_TRIES):
@@ -294,15 +295,15 @@ class FileLake:
                     yield len(set(old.values()))
 
 
-def _shaped(step: str, tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """The tables with exactly the columns of their datasets."""
+def _shaped(step: str, tables: Mapping[str, Table]) -> dict[str, pa.Table]:
+    """The tables as Arrow tables, with exactly the columns of their datasets."""
     schemas = datasets_of(step)
     if tables.keys() != schemas.keys():
         got, wanted = ", ".join(sorted(tables)), ", ".join(sorted(schemas))
         raise LakeError(f"step {step!r} writes {wanted}; got {got}.", fix="Hand in all of them.")
     try:
-        return {name: tables[name].select(s.names).cast(s) for name, s in schemas.items()}
-    except (KeyError, pa.ArrowException) as problem:
+        return {name: to_arrow(tables[name].cast(schema)) for name, schema in schemas.items()}
+    except (KindError, pa.ArrowException) as problem:
         raise LakeError(
             f"a table of step {step!r} does not fit its schema: {problem}.",
             fix="Build it with evenkeel.engine.snapshots.",

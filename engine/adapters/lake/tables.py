@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from ...model.arrays import Flags
-from ...snapshots import coded_schema, shaped
+from ...model.tables import TEXT, KindError, Schema, Table
+from ...snapshots import shaped
+from ..arrow import from_arrow
 
 ROW_GROUP = 8_192
 """Rows of a row group: the least that is read of a column. Smaller ones cost more to open than they spare."""
@@ -63,11 +63,6 @@ def rows_per_group(table: pa.Table) -> int:
     return max(1, min(ROW_GROUP, len(table) * ROW_GROUP_BYTES // max(size, 1)))
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    """Whether a column holds texts, as they are or as a dictionary."""
-    return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
-
-
 def _leaves(field: pa.Field, above: str = "") -> Iterator[tuple[str, pa.DataType]]:
     """The paths under which Parquet knows what is in a column, each with its type."""
     path, kind = f"{above}{field.name}", field.type
@@ -87,49 +82,40 @@ class Pick:
 
     Attributes:
         schema: The columns.
-        among: Column -> the values it may have; a row without a value is not among them.
-        coded: Whether texts are wanted as dictionaries.
+        among: Column -> the values it may have, ascending; a row without a value is not among them.
     """
 
-    schema: pa.Schema
-    among: Mapping[str, pa.Array]
-    coded: bool = False
+    schema: Schema
+    among: Mapping[str, Sequence[str]]
 
     @classmethod
     def of(
         cls,
-        schema: pa.Schema,
+        schema: Schema,
         columns: Sequence[str] | None,
         among: Mapping[str, Collection[str] | None],
-        *,
-        coded: bool = False,
     ) -> Pick:
         """
         Args:
             schema: That of the dataset.
             columns: Which of its columns; None: all.
             among: Column -> values; None: any.
-            coded: Whether texts are wanted as dictionaries.
 
         Raises:
             KeyError: The dataset has no such column.
         """
         filters = {name: values for name, values in among.items() if values is not None}
         for name in (*(columns or ()), *filters):
-            if name not in schema.names:
+            if name not in schema:
                 raise KeyError(name)
-        wanted = schema if columns is None else pa.schema([schema.field(c) for c in columns])
         return cls(
-            schema=coded_schema(wanted) if coded else wanted,
-            among={name: pa.array(sorted(v), pa.string()) for name, v in filters.items()},
-            coded=coded,
+            schema=schema if columns is None else {name: schema[name] for name in columns},
+            among={name: sorted(values) for name, values in filters.items()},
         )
 
     def of_snapshot(self, snapshot_id: str) -> Pick:
         """The same, of one snapshot only: a row group of a day's file may hold several."""
-        only = pa.array([snapshot_id], pa.string())
-        among = {**self.among, "snapshot_id": only}
-        return Pick(schema=self.schema, among=among, coded=self.coded)
+        return Pick(schema=self.schema, among={**self.among, "snapshot_id": [snapshot_id]})
 
 
 class Footer:
@@ -148,9 +134,8 @@ class Footer:
         chosen: Iterable[int] = range(first, end)
         for column, values in pick.among.items():
             if column not in self.names:
-                raise pa.ArrowKeyError(f"column {column} is missing")
-            known = values.to_pylist()
-            chosen = [i for i in chosen if _may_hold(self._bound(column, i), known)]
+                raise KindError(f"column {column} is missing")
+            chosen = [i for i in chosen if _may_hold(self._bound(column, i), values)]
         return list(chosen)
 
     def _bound(self, column: str, row_group: int) -> Bound:
@@ -162,7 +147,7 @@ class Footer:
         return self._bounds[key]
 
 
-def _may_hold(bound: Bound, values: list[str]) -> bool:
+def _may_hold(bound: Bound, values: Sequence[str]) -> bool:
     """Whether one of these sorted values may be between the bounds."""
     if bound is None:
         return bool(values)
@@ -184,7 +169,7 @@ class FileReader:
     def __reduce__(self) -> tuple[Any, ...]:
         return _reader, (self._system, self._remote)
 
-    def read(self, path: str, pick: Pick, within: tuple[int, int] | None = None) -> pa.Table:
+    def read(self, path: str, pick: Pick, within: tuple[int, int] | None = None) -> Table:
         """
         What is wanted of a file.
 
@@ -193,26 +178,27 @@ class FileReader:
 
         Raises:
             FileNotFoundError: There is no such file.
-            pa.ArrowException: It is damaged, or lacks a column.
+            pa.ArrowException: It is damaged.
+            KindError: It lacks a column, or has one of another kind.
         """
         # read_table would add the folder names as columns, and is slower for one file
         with self._system.open_input_file(path) as file:
             footer = self._footer(path, file)
             wanted = footer.row_groups(pick, within)
-            texts = {field.name for field in pick.schema if _is_text(field.type)} | {*pick.among}
+            texts = [*_texts({**pick.schema, **dict.fromkeys(pick.among, TEXT)})]
             parquet = pq.ParquetFile(
                 file,
                 metadata=footer.metadata,
-                # rows that are not wanted then cost a number each, not a text
-                read_dictionary=[*texts & {*footer.names}] if pick.among or pick.coded else None,
+                # each text once, as it is stored
+                read_dictionary=[path for path in texts if path.partition(".")[0] in footer.names],
                 pre_buffer=self._remote,
             )
-            columns = [n for n in pick.schema.names if n in footer.names]
+            columns = [name for name in pick.schema if name in footer.names]
             if not pick.among:
-                return shaped(
-                    parquet.read_row_groups(wanted, columns, use_threads=False), pick.schema
-                )
-            return shaped(_picked(parquet, pick.among, wanted, columns), pick.schema)
+                rows = from_arrow(parquet.read_row_groups(wanted, columns, use_threads=False))
+            else:
+                rows = _picked(parquet, pick.among, wanted, columns)
+            return shaped(rows, pick.schema)
 
     def _footer(self, path: str, file: pa.NativeFile) -> Footer:
         key = (path, file.size())
@@ -227,37 +213,36 @@ def _reader(system: fs.FileSystem, remote: bool) -> FileReader:
     return FileReader(system, remote=remote)
 
 
+def _texts(schema: Schema) -> Iterator[str]:
+    """The paths under which Parquet knows texts, and those in lists."""
+    for name, kind in schema.items():
+        if kind == TEXT:
+            yield name
+        elif kind.of == TEXT:
+            yield f"{name}.list.element"
+
+
 def _picked(
-    file: pq.ParquetFile, among: Mapping[str, pa.Array], row_groups: list[int], columns: list[str]
-) -> pa.Table:
+    file: pq.ParquetFile,
+    among: Mapping[str, Sequence[str]],
+    row_groups: list[int],
+    columns: list[str],
+) -> Table:
     """
     The rows with certain values, out of some row groups.
 
     What is wanted lies in few of those whose bounds admit it: the columns that tell are read first, and all others
     only where there is a row to be had.
     """
-    telling = file.read_row_groups(row_groups, list(among), use_threads=False)
-    rows = np.logical_and.reduce([_among(telling[name], values) for name, values in among.items()])
+    telling = from_arrow(file.read_row_groups(row_groups, list(among), use_threads=False))
+    rows = np.logical_and.reduce([telling[name].is_in(values) for name, values in among.items()])
     sizes = [file.metadata.row_group(i).num_rows for i in row_groups]
     holds = np.array([part.any() for part in np.split(rows, np.cumsum(sizes)[:-1])], np.bool_)
     kept = [i for i, some in zip(row_groups, holds, strict=False) if some]
     others = [name for name in columns if name not in among]
-    table = telling.filter(pa.array(rows))
-    if others:
-        more = file.read_row_groups(kept, others, use_threads=False)
-        more = more.filter(pa.array(rows[np.repeat(holds[: len(sizes)], sizes)]))
-        table = pa.table({name: (more if name in others else table)[name] for name in columns})
-    return table
-
-
-def _among(column: pa.ChunkedArray, values: pa.Array) -> Flags:
-    """Whether each value of a dictionary-encoded column is among some; a null is not."""
-    among = [np.zeros(0, np.bool_)]
-    # looked up all at once: each time the values would be hashed anew
-    names = pa.chunked_array([chunk.dictionary for chunk in column.chunks], pa.string())
-    known = pc.is_in(names, value_set=values).to_numpy()
-    place = 0
-    for chunk in column.chunks:
-        own, place = known[place : place + len(chunk.dictionary)], place + len(chunk.dictionary)
-        among.append(np.append(own, False)[chunk.indices.fill_null(-1).to_numpy()])
-    return np.concatenate(among)
+    table = telling.filter(rows)
+    if not others:
+        return table
+    more = from_arrow(file.read_row_groups(kept, others, use_threads=False))
+    more = more.filter(rows[np.repeat(holds[: len(sizes)], sizes)])
+    return Table({name: (more if name in others else table)[name] for name in columns})

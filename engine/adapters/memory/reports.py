@@ -10,11 +10,9 @@ from datetime import datetime
 from statistics import fmean, median
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from ...model.figures import ENDS
 from ...model.states import CapacityBasis
+from ...model.tables import Table
 from ...ports import ReportedGroups, StoredReport
 from ...records import AdviceCheck, AdviceRow, IncidentRow, Outcome, ValidationRow
 from .tables import Memory, StoredSnapshot, Tables
@@ -82,7 +80,7 @@ class MemoryReports(Memory):
         proposed = self.tables.candidates.get(measured[-1])
         ahead: dict[str, dict[str, Any]] = {}
         if proposed is not None:
-            live = proposed.filter(pc.equal(proposed["strategy"], "live"))
+            live = proposed.filter(proposed["strategy"].equal("live"))
             ahead = {row["group_id"]: row for row in live.select(["group_id", *_AHEAD]).to_pylist()}
         advice = self.tables.advice.get(measured[-1], {})
         unknown = dict.fromkeys(_AHEAD)
@@ -169,8 +167,8 @@ class _Report:
             return group == self.wanted.group
         return fnmatch.fnmatchcase(group, self.wanted.pattern)
 
-    def _picked(self, table: pa.Table, columns: Iterable[str]) -> Rows:
-        known = [name for name in columns if name in table.column_names]
+    def _picked(self, table: Table, columns: Iterable[str]) -> Rows:
+        known = [name for name in columns if name in table.columns]
         rows: Rows = table.select(known).to_pylist()
         return [row for row in rows if self.wants(row["group_id"])]
 
@@ -211,7 +209,7 @@ class _Report:
         return [row for (snapshot_id, _), rows in known if snapshot_id == name for row in rows]
 
     def _groups(
-        self, table: pa.Table, measured: Sequence[StoredSnapshot], advised: Sequence[AdviceRow]
+        self, table: Table, measured: Sequence[StoredSnapshot], advised: Sequence[AdviceRow]
     ) -> Rows:
         spans = self._spans(measured)
         owners = {row.group_id: row.owner for row in advised}
@@ -255,7 +253,7 @@ class _Report:
                     own[name].append(row[column])
         return [{"group_id": name, **own} for name, own in series.items()]
 
-    def _moves(self, partitions: pa.Table, advised: Sequence[AdviceRow]) -> Rows:
+    def _moves(self, partitions: Table, advised: Sequence[AdviceRow]) -> Rows:
         columns = ("group_id", "topic", "partition", "member_id", "lag")
         moving = {row.group_id for row in advised if row.moves}
         owned = {

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-import pyarrow as pa
-
 from ...model.assignments import Move
 from ...model.columns import columns_of
 from ...model.errors import ClusterChanged
 from ...model.groups import Member
+from ...model.tables import Table, empty
 from ...ports import (
     AdvisedSnapshot,
     ClusterDay,
@@ -179,7 +178,7 @@ class MemorySnapshots(Memory):
 class MemoryResults(Memory):
     """The port `ResultHistory`."""
 
-    def store_validation(self, snapshot_id: str, stage: str, results: pa.Table) -> None:
+    def store_validation(self, snapshot_id: str, stage: str, results: Table) -> None:
         stored = self._known(snapshot_id)
         self.tables.validation[snapshot_id, stage] = records_of(ValidationRow, results)
         stored.rejected = bool(self.rejections(snapshot_id))
@@ -194,16 +193,16 @@ class MemoryResults(Memory):
             if (name, row.group_id) == (snapshot_id, None) and row.withholds
         ]
 
-    def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
+    def store_metrics(self, snapshot_id: str, tables: Mapping[str, Table]) -> None:
         self._known(snapshot_id).measured = True
         self.tables.metrics[snapshot_id] = dict(tables)
 
-    def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
+    def store_candidates(self, snapshot_id: str, candidates: Table) -> None:
         self._known(snapshot_id)
         self.tables.candidates[snapshot_id] = candidates
 
 
-_ONLY_GROUPS = {name: schema.empty_table() for name, schema in METRICS.items()}
+_ONLY_GROUPS = {name: empty(schema) for name, schema in METRICS.items()}
 
 
 class MemoryAdvice(Memory):
@@ -339,7 +338,7 @@ class MemoryAdvice(Memory):
             running[group][strategy] = runs
             if strategy in ("live", advised.get(group)):
                 wanted.append(number)
-        rows = records_of(CandidateColumns, table.take(pa.array(wanted, pa.int64())))
+        rows = records_of(CandidateColumns, table.take(wanted))
         return (
             {row.group_id: row for row in rows if row.strategy == "live"},
             {row.group_id: row for row in rows if row.strategy == advised.get(row.group_id)},

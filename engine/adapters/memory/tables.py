@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-import pyarrow as pa
-
 from ...model.errors import HistoryError, HistoryUnreachable
 from ...model.groups import WatchOf
 from ...model.moments import utc_now
+from ...model.tables import Table
 from ...ports import CLOCKS_APART, IncidentWatch, Manifest
 from ...records import AdviceRow, AlertRow, IncidentRow, SilenceRow, StepRun, ValidationRow
 
@@ -67,8 +66,8 @@ class Tables:
     clusters: dict[str, str | None] = field(default_factory=dict)
     snapshots: dict[str, StoredSnapshot] = field(default_factory=dict)
     validation: dict[tuple[str, str], list[ValidationRow]] = field(default_factory=dict)
-    metrics: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
-    candidates: dict[str, pa.Table] = field(default_factory=dict)
+    metrics: dict[str, Mapping[str, Table]] = field(default_factory=dict)
+    candidates: dict[str, Table] = field(default_factory=dict)
     advice: dict[str, dict[str, AdviceRow]] = field(default_factory=dict)
     alerts: list[AlertRow] = field(default_factory=list)
     held: set[int | None] = field(default_factory=set)

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from ...model.assignments import Move
 from ...model.columns import columns_of
 from ...model.figures import Forecast, Score
 from ...model.groups import Member
+from ...model.tables import Table
 from ...ports import AdvisedSnapshot, PreviousAdvice, ScoredAdvice
 from ...records import (
     AdviceCheck,
@@ -105,7 +104,7 @@ def _listed(
     ids: Mapping[str, int],
     record: type,
     of: Callable[[AdviceRow], Sequence[Any]],
-) -> pa.Table:
+) -> Table:
     """What all advice lists, each with the number of its advice."""
     own = [spec.name for spec in columns_of(record) if spec.name != "advice_id"]
     every = [

@@ -1,5 +1,5 @@
 """
-Arrow tables into tables of the database through COPY, a column at a time: no value becomes a Python object.
+Tables into tables of the database through COPY, a column at a time: no value becomes a Python object.
 
 In the text that COPY reads a list of texts is an array literal; a struct and a list of structs are JSON.
 """
@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 from psycopg.sql import SQL, Identifier
 from sqlalchemy import Connection
 
-from ...model.arrays import Ints
+from ...model.tables import INT32, Numbers, Table
+from ..arrow import to_arrow
 
 CHUNK_VALUES = 200_000
 """Rows and listed values that are made text at a time: memory grows with it, not with the table."""
@@ -35,14 +36,14 @@ WORST = 20
 """How many partitions of each group are kept of every snapshot."""
 
 
-def load(connection: Connection, table: pa.Table, target: str) -> None:
+def load(connection: Connection, table: Table, target: str) -> None:
     """Add the rows of a table to that of the database; columns that it lacks get their default."""
     driver: Any = connection.connection.driver_connection
     assert isinstance(driver, psycopg.Connection)
-    columns = SQL(", ").join(map(Identifier, table.schema.names))
+    columns = SQL(", ").join(map(Identifier, table.names))
     command = _COPY.format(target=Identifier(target), columns=columns)
     with driver.cursor() as cursor, cursor.copy(command) as copy:
-        for piece in pieces(table, CHUNK_VALUES):
+        for piece in pieces(to_arrow(table), CHUNK_VALUES):
             copy.write(as_text(piece))
 
 
@@ -65,31 +66,24 @@ def pieces(table: pa.Table, most: int) -> Iterator[pa.Table]:
         start = end
 
 
-def worst(partitions: pa.Table, most: int = WORST) -> pa.Table:
+def worst(partitions: Table, most: int = WORST) -> Table:
     """
     Each group's partitions of the largest lag, with their *place* from 1; unknown lag comes last.
 
-    >>> lags = pa.table({"group_id": list("aab"), "topic": list("ttt"), "partition": [0, 1, 0], "lag": [1, None, 2]})
+    >>> from evenkeel.engine.model.tables import INT64, TEXT
+    >>> schema = {"group_id": TEXT, "topic": TEXT, "partition": INT32, "lag": INT64}
+    >>> rows = [("a", "t", 0, 1), ("a", "t", 1, None), ("b", "t", 0, 2)]
+    >>> lags = Table.from_rows([dict(zip(schema, row)) for row in rows], schema)
     >>> worst(lags, 1).select(["group_id", "lag", "place"]).to_pylist()
     [{'group_id': 'a', 'lag': 1, 'place': 1}, {'group_id': 'b', 'lag': 2, 'place': 1}]
     """
-    group, lag = _rank(partitions["group_id"]), partitions["lag"]
-    unknown, size = lag.is_null().to_numpy(), pc.fill_null(lag, 0).to_numpy()
-    partition = pc.fill_null(partitions["partition"], 0).to_numpy()
-    order = np.lexsort((partition, _rank(partitions["topic"]), -size, unknown, group))
+    group, lag = partitions["group_id"].codes(), partitions["lag"]
+    keys = (partitions["partition"].codes(), partitions["topic"].codes(), -lag.filled(0))
+    order = np.lexsort((*keys, ~lag.known, group))
     sorted_group = group[order]
     place = np.arange(len(order)) - np.searchsorted(sorted_group, sorted_group) + 1
     kept = place <= most
-    table = partitions.take(pa.array(order[kept]))
-    return table.append_column("place", pa.array(place[kept], pa.int32()))
-
-
-def _rank(names: pa.ChunkedArray) -> Ints:
-    """The place of each name among the distinct ones in their order."""
-    encoded = names.combine_chunks().dictionary_encode()
-    ranks: Ints = pc.rank(encoded.dictionary, tiebreaker="first").to_numpy().astype(np.int64)
-    codes: Ints = pc.fill_null(encoded.indices, 0).to_numpy()
-    return ranks[codes]
+    return partitions.take(order[kept]).replaced(place=Numbers(place[kept], INT32))
 
 
 def as_text(table: pa.Table) -> memoryview:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy as np
 from sqlalchemy import delete, func, update
 
 from ...model.errors import ClusterChanged
+from ...model.tables import MOMENT, Numbers, Table, repeated
 from ...ports import ClusterDay, LeftBehind, Manifest, WaitingSnapshot
-from ...records import PartitionMetrics, arrow_schema
+from ...records import PartitionMetrics, schema_of
 from ...records.tables import CANDIDATE, SNAPSHOT, VALIDATION
 from ...snapshots import split_snapshot_id
 from .copy import load, worst
@@ -118,23 +118,20 @@ class SnapshotTables(Database):
 class ResultTables(Database):
     """The port `ResultHistory`."""
 
-    def store_validation(self, snapshot_id: str, stage: str, results: pa.Table) -> None:
+    def store_validation(self, snapshot_id: str, stage: str, results: Table) -> None:
         cluster, _ = split_snapshot_id(snapshot_id)
         keys = {"snapshot_id": snapshot_id, "cluster": cluster, "stage": stage}
-        for name, text in keys.items():
-            place, same = results.schema.get_field_index(name), pa.repeat(text, len(results))
-            results = results.set_column(place, name, same)
+        own = {name: repeated(text, len(results)) for name, text in keys.items()}
         with self._writing(snapshot_id) as (connection, _):
             earlier = VALIDATION.c.snapshot_id == snapshot_id, VALIDATION.c.stage == stage
             write(connection, delete(VALIDATION).where(*earlier))
-            load(connection, results, "validation")
+            load(connection, results.replaced(**own), "validation")
             execute(connection, "note_verdict", snapshot_id=snapshot_id)
 
-    def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
+    def store_metrics(self, snapshot_id: str, tables: Mapping[str, Table]) -> None:
         """Replace groups and members; partitions by rank, and all while no newer snapshot has been measured."""
-        partitions = tables["partition_metrics"].select(arrow_schema(PartitionMetrics).names)
-        ends = [pc.min_max(partitions[name]).as_py() for name in ("committed_at", "end_at")]
-        read = [moment for end in ends for moment in end.values() if moment]
+        partitions = tables["partition_metrics"].select(schema_of(PartitionMetrics))
+        read = [moment for name in ("committed_at", "end_at") for moment in _ends(partitions[name])]
         with self._transaction() as connection:
             execute(connection, "make_sample_day", snapshot_id=snapshot_id)
         with self._writing(snapshot_id) as (connection, held):
@@ -156,7 +153,7 @@ class ResultTables(Database):
                 execute(connection, "note_diagnoses", snapshot_id=snapshot_id)
                 execute(connection, "note_members", snapshot_id=snapshot_id)
 
-    def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
+    def store_candidates(self, snapshot_id: str, candidates: Table) -> None:
         with self._writing(snapshot_id) as (connection, held):
             write(connection, delete(CANDIDATE).where(CANDIDATE.c.snapshot_id == snapshot_id))
             when = func.coalesce(SNAPSHOT.c.proposed_at, func.now())
@@ -196,3 +193,10 @@ class RollupTables(Database):
     def expire_candidates(self, *, samples: datetime, hours: datetime, days: datetime) -> None:
         with self._long_transaction() as connection:
             execute(connection, "expire_candidates", samples=samples, hours=hours, days=days)
+
+
+def _ends(moments: Numbers) -> list[datetime]:
+    """The first and the last moment of a column; none where none is known."""
+    known = moments.values[moments.known]
+    ends = np.array([known.min(), known.max()]) if len(known) else known
+    return Numbers(ends, MOMENT).to_pylist()

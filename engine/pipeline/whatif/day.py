@@ -19,10 +19,13 @@ import numpy as np
 from ...assignors.interface import Assignor
 from ...config import Settings
 from ...metrics.observe import Observation
+from ...model.arrays import Floats
 from ...model.facts import reason
 from ...model.groups import GroupSnapshot
+from ...model.tables import Table
 from ...ports import Lake
 from ...snapshots import split_snapshot_id
+from ...snapshots.arrays import floats_of
 from ...snapshots.groups_with_past import of_the_past
 from .changed_group import SeenGroup, suppose
 from .changes import Change
@@ -78,14 +81,14 @@ def day_of(lake: Lake, newest: str, group: GroupSnapshot) -> PastDay:
     topics = sorted(group.partitions.topics)
     seconds, rates, later = 0.0, list[float](), None
 
-    def read(snapshot_id: str) -> tuple[object, np.ndarray]:
+    def read(snapshot_id: str) -> tuple[Table, Floats]:
         rows = lake.read("partitions", [snapshot_id], topics=topics, columns=columns)
-        rows = rows.sort_by([("topic", "ascending"), ("partition", "ascending")])
-        return rows.select(columns[:2]), rows["end_offset"].to_numpy().astype(np.float64)
+        rows = rows.sorted_by("topic", "partition")
+        return rows.select(columns[:2]), floats_of(rows["end_offset"])
 
     for snapshot_id, (names, ends) in of_the_past(_ids(lake, newest), read):
         at = split_snapshot_id(snapshot_id)[1]
-        if later is not None and later[1] == names and later[0] - at <= LONGEST:
+        if later is not None and later[1].equals(names) and later[0] - at <= LONGEST:
             took, came = (later[0] - at).total_seconds(), later[2] - ends
             # an end that falls is another topic's, and one that is unknown tells nothing
             if len(came) and bool((came >= 0).all()):

@@ -21,16 +21,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-
-from ..model.cluster_snapshot import ClusterSnapshot
-from ..model.errors import InputError, LakeError, SnapshotNotFound
-from ..model.files import replacing
-from ..model.formats import size
-from ..ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
-from ..snapshots import (
+from ...model.cluster_snapshot import ClusterSnapshot
+from ...model.errors import InputError, LakeError, SnapshotNotFound
+from ...model.files import replacing
+from ...model.formats import size
+from ...model.tables import Table, concat, empty, repeated
+from ...ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
+from ...snapshots import (
     SCHEMA_VERSION,
     SNAPSHOT,
     STEPS,
@@ -40,8 +37,9 @@ from ..snapshots import (
     snapshot_of,
     split_snapshot_id,
 )
-from ..snapshots.damage import damage_of
-from ..snapshots.parquet_pages import contents_of
+from ...snapshots.damage import damage_of
+from .parquet import read_parquet, write_parquet
+from .parquet_pages import contents_of
 
 FORMAT = "evenkeel-recording"
 VERSION = 1
@@ -57,6 +55,8 @@ _IN_MEMORY = 1_000_000_000
 """Bytes that a table takes at most; Parquet writes a text that is there a million times once."""
 _GROWTH = 1000
 """A table takes at most so many times the bytes of its part, or of `_PART` where that is more to begin with."""
+_AT_ONCE = 65_536
+"""Rows that are unpacked together at most."""
 
 
 def write_recording(path: str | Path, lake: Lake, snapshot_ids: Sequence[str]) -> int:
@@ -76,10 +76,7 @@ def write_recording(path: str | Path, lake: Lake, snapshot_ids: Sequence[str]) -
     contents = {"format": FORMAT, "version": VERSION, "manifests": manifests}
     parts = {_CONTENTS: json.dumps(contents, indent=1, ensure_ascii=False).encode()}
     for dataset in SNAPSHOT:
-        sink = io.BytesIO()
-        rows = lake.read(dataset, ordered)
-        pq.write_table(rows, sink, compression="zstd", compression_level=19)
-        parts[f"{dataset}.parquet"] = sink.getvalue()
+        parts[f"{dataset}.parquet"] = write_parquet(lake.read(dataset, ordered))
     return _write_zip(Path(path), parts)
 
 
@@ -138,7 +135,6 @@ def open_recording(path: str | Path) -> Recording:
         TypeError,
         AttributeError,
         InputError,
-        pa.ArrowException,
     ) as problem:
         raise LakeError(f"{path} is not a recording, or it is damaged.", fix=_DAMAGED) from problem
     if damage:
@@ -164,55 +160,18 @@ def _check_sizes(archive: zipfile.ZipFile) -> None:
         raise _Refused(f"its parts have more than {size(_WHOLE)} together")
 
 
-def _table(archive: zipfile.ZipFile, dataset: str) -> pa.Table:
-    schema = SNAPSHOT[dataset]
+def _table(archive: zipfile.ZipFile, dataset: str) -> Table:
     content = archive.read(f"{dataset}.parquet")
-    metadata = pq.read_metadata(pa.BufferReader(content))
-    chunks = range(metadata.num_row_groups)
-    if metadata.num_columns > _COLUMNS or len(chunks) > _ROWS // 1000 or metadata.num_rows > _ROWS:
+    holds = contents_of(content)
+    if holds.rows > _ROWS or holds.columns > _COLUMNS or holds.row_groups > _ROWS // 1000:
         raise _Refused(f"{dataset} has more than {_ROWS:,} rows or {_COLUMNS} columns")
-    columns = [
-        metadata.row_group(chunk).column(number)
-        for chunk in chunks
-        for number in range(metadata.num_columns)
-    ]
-    most = min(_IN_MEMORY, max(_PART, _GROWTH * len(content)))
-    unpacked, values = contents_of(content, metadata)
-    if max(values, sum(column.num_values for column in columns)) > _VALUES:
+    if holds.values > _VALUES:
         raise _Refused(f"{dataset} has more values than {_VALUES:,}")
-    if unpacked > most:
+    if holds.unpacked > min(_IN_MEMORY, max(_PART, _GROWTH * len(content))):
         raise _Refused(f"{dataset} takes too much memory")
-    texts = {c.path_in_schema for c in columns if c.physical_type == "BYTE_ARRAY"}
-    # each text once, as it is stored: so it is known how long all of them are before they are there.
-    # read_table over a Python file keeps threads that can abort a process that ends right after
-    file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=sorted(texts))
-    known = [name for name in schema.names if name in file.schema_arrow.names]
-    table = file.read(columns=known)
-    if sum(map(_bytes_of, table.columns)) > most:
-        raise _Refused(f"{dataset} takes too much memory")
-    for name in known:
-        if not _same_kind(table.schema.field(name).type, schema.field(name).type):
-            raise pa.ArrowTypeError(f"column {name} is of another type")
-    return shaped(table, schema)
-
-
-def _bytes_of(column: pa.ChunkedArray) -> int:
-    """How many bytes the values of a column take, texts as often as they are there."""
-    total = 0
-    for chunk in column.chunks:
-        values = chunk.flatten() if pa.types.is_list(chunk.type) else chunk
-        total += values.nbytes
-        if pa.types.is_dictionary(values.type):
-            lengths = pc.binary_length(values.dictionary).cast(pa.int64())
-            total += pc.sum(lengths.take(values.indices)).as_py() or 0
-    return total
-
-
-def _same_kind(found: pa.DataType, expected: pa.DataType) -> bool:
-    """Whether a column that was read with each text once has a type."""
-    if pa.types.is_list(found) and pa.types.is_list(expected):
-        return _same_kind(found.value_type, expected.value_type)
-    return bool((found.value_type if pa.types.is_dictionary(found) else found) == expected)
+    # a text that is stored once may be there in every row, and is unpacked for each of those read together
+    at_once = max(1, min(_AT_ONCE, _IN_MEMORY // max(holds.largest, 1)))
+    return shaped(read_parquet(content, at_once), SNAPSHOT[dataset])
 
 
 def _check_version(path: str | Path, contents: Mapping[str, Any]) -> None:
@@ -231,7 +190,7 @@ class _Step:
     """What one step left for one snapshot."""
 
     manifest: Manifest
-    tables: Mapping[str, pa.Table]
+    tables: Mapping[str, Table]
 
 
 class Recording:
@@ -242,7 +201,7 @@ class Recording:
     """
 
     def __init__(
-        self, manifests: Sequence[Manifest] = (), tables: Mapping[str, pa.Table] | None = None
+        self, manifests: Sequence[Manifest] = (), tables: Mapping[str, Table] | None = None
     ) -> None:
         """
         Args:
@@ -251,10 +210,12 @@ class Recording:
         """
         self._steps: dict[tuple[str, str], _Step] = {}
         self._ids: list[str] | None = None
-        self._parts: dict[str, dict[str, pa.Table]] = {}
+        self._parts: dict[str, dict[str, Table]] = {}
         for manifest in manifests:
-            is_own = pc.field("snapshot_id") == manifest.snapshot_id
-            own = {name: table.filter(is_own) for name, table in (tables or {}).items()}
+            own = {
+                name: table.filter(table["snapshot_id"].equal(manifest.snapshot_id))
+                for name, table in (tables or {}).items()
+            }
             self._steps["snapshot", manifest.snapshot_id] = _Step(manifest, own)
 
     @property
@@ -266,19 +227,19 @@ class Recording:
         return [*self._ids]
 
     def write(
-        self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
+        self, step: str, snapshot_id: str, tables: Mapping[str, Table], facts: Mapping[str, Any]
     ) -> Manifest:
         run = secrets.token_hex(4)
         part = self.write_part(step, snapshot_id, run, 0, tables)
         return self.finish(step, snapshot_id, run, [part], facts)
 
     def write_part(
-        self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, pa.Table]
+        self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, Table]
     ) -> WrittenPart:
-        shaped = {name: tables[name].select(s.names).cast(s) for name, s in STEPS[step].items()}
+        shaped = {name: tables[name].cast(schema) for name, schema in STEPS[step].items()}
         name = f"{snapshot_id}.{run}-{part}-{secrets.token_hex(3)}"
         self._parts[name] = shaped
-        rows = {dataset: table.num_rows for dataset, table in shaped.items()}
+        rows = {dataset: len(table) for dataset, table in shaped.items()}
         return WrittenPart(run=run, number=part, rows=rows, files=dict.fromkeys(shaped, name))
 
     def finish(
@@ -290,7 +251,7 @@ class Recording:
         facts: Mapping[str, Any],
     ) -> Manifest:
         kept = {part.number: part for part in parts}
-        tables: dict[str, list[pa.Table]] = {n: [s.empty_table()] for n, s in STEPS[step].items()}
+        tables: dict[str, list[Table]] = {n: [empty(s)] for n, s in STEPS[step].items()}
         for number in sorted(kept):
             for dataset, name in kept[number].files.items():
                 if kept[number].run != run or name not in self._parts:
@@ -299,9 +260,9 @@ class Recording:
                         fix="Finish a run with what its own calls of write_part returned.",
                     )
                 tables[dataset].append(self._parts[name][dataset])
-        whole = {dataset: pa.concat_tables(own) for dataset, own in tables.items()}
+        whole = {dataset: concat(own) for dataset, own in tables.items()}
         manifest = new_manifest(
-            step, snapshot_id, {name: table.num_rows for name, table in whole.items()}, facts
+            step, snapshot_id, {name: len(table) for name, table in whole.items()}, facts
         )
         own = f"{snapshot_id}.{run}-"
         self._parts = {n: part for n, part in self._parts.items() if not n.startswith(own)}
@@ -317,14 +278,13 @@ class Recording:
         groups: Collection[str] | None = None,
         topics: Collection[str] | None = None,
         columns: Sequence[str] | None = None,
-        coded: bool = False,
-    ) -> pa.Table:
+    ) -> Table:
         step = next(step for step, datasets in STEPS.items() if dataset in datasets)
         found = [self._step(step, snapshot_id).tables[dataset] for snapshot_id in snapshot_ids]
         schema = STEPS[step][dataset]
-        whole = found[0] if len(found) == 1 else pa.concat_tables([schema.empty_table(), *found])
+        whole = found[0] if len(found) == 1 else concat([empty(schema), *found])
         try:
-            return picked(whole, groups, topics, columns, coded=coded)
+            return picked(whole, groups, topics, columns)
         except KeyError as problem:
             raise LakeError(f"dataset {dataset} lacks a column: {problem}.") from problem
 
@@ -399,8 +359,8 @@ class RecordedCluster:
         """Nothing to let go of."""
 
 
-def _rename(table: pa.Table, snapshot_id: str, cluster: str) -> pa.Table:
-    for name, value in (("snapshot_id", snapshot_id), ("cluster", cluster)):
-        column = pa.repeat(pa.scalar(value, pa.string()), table.num_rows)
-        table = table.set_column(table.schema.get_field_index(name), name, column)
-    return table
+def _rename(table: Table, snapshot_id: str, cluster: str) -> Table:
+    count = len(table)
+    return table.replaced(
+        snapshot_id=repeated(snapshot_id, count), cluster=repeated(cluster, count)
+    )

@@ -1,0 +1,140 @@
+"""Tables as Arrow tables, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..model.arrays import NONE, starts_of
+from ..model.tables import (
+    BOOL,
+    BYTES,
+    FLOAT64,
+    INT16,
+    INT32,
+    INT64,
+    MOMENT,
+    TEXT,
+    Kind,
+    KindError,
+    Lists,
+    Numbers,
+    Schema,
+    Series,
+    Structs,
+    Table,
+    Texts,
+    list_of,
+    struct_of,
+)
+
+_TYPES: Mapping[Kind, pa.DataType] = {
+    **{INT16: pa.int16(), INT32: pa.int32(), INT64: pa.int64(), FLOAT64: pa.float64()},
+    **{BOOL: pa.bool_(), TEXT: pa.string(), BYTES: pa.binary()},
+    MOMENT: pa.timestamp("ms", tz="UTC"),
+}
+_KINDS: Mapping[pa.DataType, Kind] = {type_: kind for kind, type_ in _TYPES.items()}
+
+
+def type_of(kind: Kind) -> pa.DataType:
+    """The Arrow type of a kind."""
+    if kind.of is not None:
+        return pa.list_(type_of(kind.of))
+    if kind.fields:
+        return pa.struct([(name, type_of(each)) for name, each in kind.fields])
+    return _TYPES[kind]
+
+
+def arrow_schema(schema: Schema) -> pa.Schema:
+    """A schema as Arrow's; every column may have nulls."""
+    return pa.schema([(name, type_of(kind)) for name, kind in schema.items()])
+
+
+def kind_of(type_: pa.DataType) -> Kind:
+    """
+    The kind of values of an Arrow type.
+
+    Raises:
+        KindError: There is none.
+    """
+    if pa.types.is_dictionary(type_):
+        return kind_of(type_.value_type)
+    if pa.types.is_list(type_):
+        return list_of(kind_of(type_.value_type))
+    if pa.types.is_struct(type_):
+        return struct_of({field.name: kind_of(field.type) for field in type_})
+    if type_ not in _KINDS:
+        raise KindError(f"there are no columns of Arrow's {type_}")
+    return _KINDS[type_]
+
+
+def to_arrow(table: Table) -> pa.Table:
+    """An Arrow table of the same values; texts are plain."""
+    arrays = [_array(each) for each in table.columns.values()]
+    return pa.Table.from_arrays(arrays, schema=arrow_schema(table.schema))
+
+
+def _array(column: Series) -> pa.Array:
+    if isinstance(column, Texts):
+        used = column.used()
+        words = pa.array(used.words, type_of(column.kind))
+        return words.take(pa.array(used.places, mask=~used.known))
+    if isinstance(column, Lists):
+        starts = pa.array(column.start, pa.int32(), mask=np.append(~column.known, False))
+        return pa.ListArray.from_arrays(starts, _array(column.entries), type_of(column.kind))
+    if isinstance(column, Structs):
+        fields = [_array(each) for each in column.table.columns.values()]
+        unknown = pa.array(~column.known)
+        return pa.StructArray.from_arrays(fields, fields=[*type_of(column.kind)], mask=unknown)
+    assert isinstance(column, Numbers)
+    mask = ~column.known if column.null_count else None
+    values = pa.array(column.values, mask=mask)
+    return values if column.kind != MOMENT else values.cast(_TYPES[MOMENT])
+
+
+def from_arrow(table: pa.Table) -> Table:
+    """
+    The same values as a table.
+
+    Raises:
+        KindError: A column has a type that no kind stands for; the message names it.
+    """
+    columns: dict[str, Series] = {}
+    for name, column in zip(table.schema.names, table.columns, strict=True):
+        try:
+            columns[name] = _series(column.combine_chunks(), kind_of(column.type))
+        except KindError as problem:
+            raise KindError(f"column {name}: {problem}") from problem
+    return Table(columns, len(table))
+
+
+def _series(array: Any, kind: Kind) -> Series:
+    if kind in (TEXT, BYTES):
+        return _texts(array, kind)
+    known = np.ones(len(array), np.bool_)
+    if array.null_count:
+        known = array.is_valid().to_numpy(zero_copy_only=False)
+    if kind.of is not None:
+        lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy()
+        return Lists(starts_of(lengths), _series(array.flatten(), kind.of), known)
+    if kind.fields:
+        fields = zip(kind.fields, array.flatten(), strict=True)
+        return Structs(
+            Table({name: _series(field, own) for (name, own), field in fields}, len(array)), known
+        )
+    plain = array.cast(pa.int64()) if kind == MOMENT else array
+    filled = pc.fill_null(plain, False if kind == BOOL else 0) if array.null_count else plain
+    return Numbers(filled.to_numpy(zero_copy_only=False), kind, known)
+
+
+def _texts(array: Any, kind: Kind) -> Texts:
+    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    words = encoded.dictionary.to_pylist()
+    if len({*words} - {None}) < len(words):  # as files of others may have them
+        encoded = array.cast(type_of(kind)).dictionary_encode()
+        words = encoded.dictionary.to_pylist()
+    return Texts(pc.fill_null(encoded.indices, NONE).to_numpy(), words, kind)
