@@ -70,15 +70,18 @@ def recorded(place: str | Path, configured: Settings | None = None) -> Lake:
     Raises:
         InputError: It is neither.
     """
-    from .adapters.lake import FileLake
-    from .adapters.recording import open_recording
-
     if "://" in str(place):
+        from .adapters.lake import FileLake
+
         return FileLake(str(place))
     if configured and str(place) == "lake" and not Path(place).exists():
         return lake(configured)
     if not Path(place).is_dir():
+        from .adapters.recording import open_recording
+
         return open_recording(place)
+    from .adapters.lake import FileLake
+
     file_lake = FileLake.around(place)
     if file_lake is None:
         raise InputError(

@@ -16,7 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from great_expectations.expectations.row_conditions import Column
 
+from evenkeel.engine.adapters.arrow import to_arrow
 from evenkeel.engine.model.assignments import Feasibility
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.records import CandidateRow
 from evenkeel.expectations.columns import row_in, times
 from evenkeel.expectations.frames import Frame, with_columns
@@ -30,16 +32,17 @@ OF_A_STRATEGY = Column("strategy") != "live"
 
 
 def candidate_frames(
-    candidates: pa.Table, groups: Sequence[str], strategies: Sequence[str]
+    rows: Table, groups: Sequence[str], strategies: Sequence[str]
 ) -> dict[str, Frame]:
     """
     The frames of the candidates of a snapshot, by name.
 
     Args:
-        candidates: The dataset.
+        rows: The dataset `candidates`.
         groups: Ids of the evaluated groups.
         strategies: The expected strategies of each group.
     """
+    candidates = to_arrow(rows)
     judged = pa.chunked_array([pa.array(groups, pa.string())])
     group_row = row_in(candidates["group_id"], judged)
     extended = with_columns(

@@ -16,6 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evenkeel.engine.adapters.arrow import to_arrow
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.ports import Manifest
 from evenkeel.expectations.columns import lengths, paired, places, row_in
 
@@ -60,7 +62,7 @@ class Frame:
         yield from ((row, name) for row, name in zip(rows, names, strict=True) if name is not None)
 
 
-def snapshot_frames(manifest: Manifest, tables: Mapping[str, pa.Table]) -> dict[str, Frame]:
+def snapshot_frames(manifest: Manifest, tables: Mapping[str, Table]) -> dict[str, Frame]:
     """
     The frames of one snapshot, by name.
 
@@ -68,11 +70,12 @@ def snapshot_frames(manifest: Manifest, tables: Mapping[str, pa.Table]) -> dict[
         manifest: Of the step `snapshot`.
         tables: The five snapshot tables.
     """
-    groups, members, partitions = tables["groups"], tables["members"], tables["partitions"]
-    commits = tables["commits"]
+    brokers, groups, members, partitions, commits = (
+        to_arrow(tables[name]) for name in ("brokers", "groups", "members", "partitions", "commits")
+    )
     frames = [
         Frame(name="reading", table=_reading(manifest), concerned=_nobody),
-        Frame(name="brokers", table=tables["brokers"], concerned=_nobody),
+        Frame(name="brokers", table=brokers, concerned=_nobody),
         Frame(name="groups", table=groups),
         Frame(name="members", table=_members(members, groups)),
         Frame(

@@ -12,6 +12,8 @@ import great_expectations as gx
 import great_expectations.expectations as gxe
 import pyarrow as pa
 
+from evenkeel.engine.adapters.arrow import to_arrow
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.snapshots import RECORDS
 from evenkeel.expectations.columns import row_in, times
 from evenkeel.expectations.frames import Frame, with_columns
@@ -21,22 +23,23 @@ from evenkeel.expectations.suite import expect, present, unique, whole
 PARTITION = "{topic}-{partition}"
 
 
-def metric_frames(tables: Mapping[str, pa.Table], groups: Sequence[str]) -> dict[str, Frame]:
+def metric_frames(measured: Mapping[str, Table], groups: Sequence[str]) -> dict[str, Frame]:
     """
     The frames of the metrics of a snapshot, by name.
 
     Args:
-        tables: The three datasets.
+        measured: The three datasets.
         groups: Ids of the groups of the snapshot.
     """
+    tables = {name: to_arrow(table) for name, table in measured.items()}
     of_snapshot = pa.chunked_array([pa.array(groups, pa.string())])
-    measured = tables["group_metrics"]["group_id"]
-    rows = times(row_in(measured, of_snapshot), len(groups))
+    names = tables["group_metrics"]["group_id"]
+    rows = times(row_in(names, of_snapshot), len(groups))
     once = pa.table({"group_id": of_snapshot, "rows": rows})
     refers = {
         "group_metrics": of_snapshot,
-        "member_metrics": measured,
-        "partition_metrics": measured,
+        "member_metrics": names,
+        "partition_metrics": names,
     }
     frames = [
         Frame(

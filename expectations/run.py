@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evenkeel.engine.adapters.arrow import to_arrow
 from evenkeel.engine.assignors import RACKED, every
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import EvenkeelError, SnapshotNotFound
@@ -64,7 +63,7 @@ def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> Table
 
     manifest = lake.manifest("snapshot", snapshot_id)
     tables = {
-        name: to_arrow(lake.read(name, [snapshot_id], columns=_expected_of(schema)))
+        name: lake.read(name, [snapshot_id], columns=_expected_of(schema))
         for name, schema in SNAPSHOT.items()
     }
     frames = snapshot_frames(manifest, tables)
@@ -103,7 +102,7 @@ def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> Table:
     from evenkeel.expectations.metrics import build_suites, metric_frames
 
     manifest = lake.manifest("metrics", snapshot_id)
-    tables = {name: to_arrow(lake.read(name, [snapshot_id])) for name in METRICS}
+    tables = {name: lake.read(name, [snapshot_id]) for name in METRICS}
     groups = _group_ids(lake, "groups", snapshot_id)
     rows = check(metric_frames(tables, groups), build_suites(snapshot_id, manifest.rows))
     return _results(
@@ -132,8 +131,7 @@ def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> Tab
     manifest = lake.manifest("candidates", snapshot_id)
     groups = _measured(lake, snapshot_id)
     strategies = list(every())
-    candidates = to_arrow(lake.read("candidates", [snapshot_id]))
-    frames = candidate_frames(candidates, groups, strategies)
+    frames = candidate_frames(lake.read("candidates", [snapshot_id]), groups, strategies)
     of_tasks = (s.value for s in (*RackStrategy, *StickyTasks))
     known = [*strategies, *RACKED, *(name for name in of_tasks if name not in strategies)]
     rows = check(frames, build_suites(snapshot_id, manifest.rows["candidates"], known))

@@ -31,8 +31,8 @@ P = ParamSpec("P")
 OK, WARN, FAIL = "OK", "WARN", "FAIL"
 PYTHON = (3, 11)
 JAVA = 17
-PACKAGES = ("kafka-python", "pyarrow")
-EXTRA_PACKAGES = ("sqlalchemy", "psycopg", "slack-sdk", "pyspark", "apache-airflow")
+PACKAGES = ("kafka-python", "numpy")
+EXTRA_PACKAGES = ("pyarrow", "sqlalchemy", "psycopg", "slack-sdk", "pyspark", "apache-airflow")
 _SPARK_SECONDS = 300
 
 NEAR = 0.75

@@ -7,7 +7,6 @@ helps nobody at three in the morning. `EVENKEEL_DEBUG=1` shows it.
 
 from __future__ import annotations
 
-import importlib.abc
 import io
 import os
 import sys
@@ -227,28 +226,3 @@ def _prepare_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-
-
-class _NoPandas(importlib.abc.MetaPathFinder):
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        """Say that there is no pandas; nothing about anything else."""
-        if name == "pandas":
-            raise ModuleNotFoundError("not looked for here", name=name)
-
-
-def spare_pandas() -> None:
-    """
-    Let Arrow find no pandas the one time it looks for it; whoever imports pandas later still can.
-
-    Arrow looks when the first list becomes an array, which costs a second that no command has a use for.
-    """
-    if "pandas" in sys.modules:
-        return
-    import pyarrow as pa
-
-    finder = _NoPandas()
-    sys.meta_path.insert(0, finder)
-    try:
-        pa.array([])
-    finally:
-        sys.meta_path.remove(finder)

@@ -19,14 +19,13 @@ from ..model.text import listed, several
 from ..ports import ALL, Lake, Manifest
 from ..snapshots import problems_of, split_snapshot_id
 from . import demo
-from .command_end import NothingFound, complain, spare_pandas
+from .command_end import NothingFound, complain
 from .configured_racks import RackedLake
 from .patterns import matching, no_group
 
 if TYPE_CHECKING:
     from ..snapshots.groups_with_past import GroupWithPast
 
-spare_pandas()
 
 T = TypeVar("T")
 

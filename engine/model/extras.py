@@ -10,6 +10,7 @@ from .errors import InputError
 EXTRAS: Mapping[str, str] = MappingProxyType(
     {
         "numba": "fast",
+        "pyarrow": "lake",
         "alembic": "history",
         "psycopg": "history",
         "sqlalchemy": "history",

@@ -425,6 +425,11 @@ class Table:
     def __len__(self) -> int:
         return self._length
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and self.equals(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         return f"Table({len(self):,} rows of {', '.join(self.columns)})"
 
@@ -439,6 +444,10 @@ class Table:
             KeyError: There is no such column.
         """
         return Table({name: self.columns[name] for name in names}, len(self))
+
+    def without(self, *names: str) -> Table:
+        """All columns but some."""
+        return self.select(name for name in self.columns if name not in names)
 
     def replaced(self, **columns: Series) -> Table:
         """The table with some columns in place of those of the same names, or after the others."""

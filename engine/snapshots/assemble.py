@@ -23,7 +23,7 @@ _OF_PARTITIONS = ("assigned_topics", "assigned_partitions", "target_topics", "ta
 
 def members_of(rows: Table) -> list[Member]:
     """One member per row."""
-    plain = rows.select([n for n in rows.names if n not in _OF_PARTITIONS]).to_pylist()
+    plain = rows.without(*_OF_PARTITIONS).to_pylist()
     for number in np.flatnonzero(rows["process_id"].known).tolist():
         # a thread of Kafka Streams: its tasks stand beside the partitions that it reads
         plain[number] = rows.slice(number, number + 1).to_pylist()[0]

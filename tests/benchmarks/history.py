@@ -20,11 +20,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
-import pyarrow as pa
 
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.model.assignments import Verdict
+from evenkeel.engine.model.tables import TEXT, Table, column, concat, repeated
 from evenkeel.engine.ports import Manifest
 from evenkeel.engine.snapshots import new_snapshot_id
 from tests.helpers import history_rows
@@ -241,9 +241,9 @@ def _each(connection: psycopg.Connection[Any], script: str) -> None:
 class Stored:
     """Tables of one snapshot as the steps have them, to be stored under the id of any."""
 
-    checks: pa.Table
-    metrics: Mapping[str, pa.Table]
-    candidates: pa.Table
+    checks: Table
+    metrics: Mapping[str, Table]
+    candidates: Table
     groups: Sequence[str]
 
     @classmethod
@@ -260,14 +260,12 @@ class Stored:
         )
         member = made["member_metrics"]
         more = [
-            member.set_column(
-                member.schema.get_field_index("member_id"),
-                "member_id",
-                pa.array([f"consumer-{group}-{number}" for group in groups]),
+            member.replaced(
+                member_id=column([f"consumer-{group}-{number}" for group in groups], TEXT)
             )
             for number in range(MEMBERS)
         ]
-        made["member_metrics"] = pa.concat_tables(more)
+        made["member_metrics"] = concat(more)
         proposed = [
             history_rows.candidates(
                 "prod-20260301T120000Z-000000", group, STRATEGIES, how="Put it first; " * 10
@@ -279,7 +277,7 @@ class Stored:
             for group in groups
             for number in range(6)
         ]
-        return cls(history_rows.checks(*found), made, pa.concat_tables(proposed), groups)
+        return cls(history_rows.checks(*found), made, concat(proposed), groups)
 
     def store(self, history: PostgresHistory, taken: Manifest) -> None:
         """Through every step that stores."""
@@ -299,9 +297,8 @@ class Stored:
         history.thin(CLUSTER, 1)
 
 
-def _under(table: pa.Table, snapshot_id: str) -> pa.Table:
-    place = table.schema.get_field_index("snapshot_id")
-    return table.set_column(place, "snapshot_id", pa.array([snapshot_id] * len(table)))
+def _under(table: Table, snapshot_id: str) -> Table:
+    return table.replaced(snapshot_id=repeated(snapshot_id, len(table)))
 
 
 def _manifest(started: datetime) -> Manifest:

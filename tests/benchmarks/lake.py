@@ -20,12 +20,13 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evenkeel.engine import pipeline
+from evenkeel.engine.adapters.arrow import to_arrow
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings
+from evenkeel.engine.model.tables import Table, repeated
 from evenkeel.engine.snapshots import CANDIDATES, METRICS, SNAPSHOT
 from tests.benchmarks.measure import in_own_process, resident, show
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
@@ -67,10 +68,8 @@ def written(lake: FileLake, groups: int, snapshots: int, *, candidates: bool) ->
         pipeline.record_metrics(lake, one, pipeline.compute_metrics(lake, settings, one))
     if candidates:
         found = pipeline.propose_candidates(lake, settings, ids[-1])["candidates"]
-        at = found.schema.get_field_index("snapshot_id")
         for one in ids:
-            column = pa.repeat(pa.scalar(one, pa.string()), len(found))
-            table = found.set_column(at, "snapshot_id", column)
+            table = found.replaced(snapshot_id=repeated(one, len(found)))
             lake.write("candidates", one, {"candidates": table}, {})
     return ids
 
@@ -80,10 +79,10 @@ def sizes(folder: Path) -> dict[str, int]:
     return {n: sum(f.stat().st_size for f in (folder / n).rglob("*.parquet")) for n in DATASETS}
 
 
-def plain_size(table: pa.Table) -> int:
+def plain_size(table: Table) -> int:
     """Bytes of a table as it was written before: a dictionary of every column."""
     sink = io.BytesIO()
-    pq.write_table(table, sink, compression="zstd")
+    pq.write_table(to_arrow(table), sink, compression="zstd")
     return len(sink.getvalue())
 
 

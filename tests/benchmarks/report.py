@@ -20,13 +20,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import pyarrow as pa
 
 from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresReports
 from evenkeel.engine.config import Settings
+from evenkeel.engine.model.tables import INT64, Numbers, repeated
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.report import FleetReport, render
 from evenkeel.engine.report.from_history import SNAPSHOTS, stored_report
@@ -81,12 +81,8 @@ def _earlier(lake: Lake, history: PostgresHistory, newest: str, count: int) -> N
         history.store_snapshot(
             replace(manifest, snapshot_id=taken, facts={**manifest.facts, **moments})
         )
-        ids = pa.array([taken] * rows.num_rows, rows["snapshot_id"].type)
-        lags = pa.array(rng.integers(0, 1_000_000, rows.num_rows), rows["total_lag"].type)
-        changed = rows
-        for name, column in (("snapshot_id", ids), ("total_lag", lags)):
-            place = changed.schema.get_field_index(name)
-            changed = changed.set_column(place, changed.schema.field(place), column)
+        lags = Numbers(rng.integers(0, 1_000_000, len(rows)), INT64)
+        changed = rows.replaced(snapshot_id=repeated(taken, len(rows)), total_lag=lags)
         history.store_metrics(taken, {**known, "group_metrics": changed})
 
 

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
-import pyarrow as pa
-
 from evenkeel.engine import pipeline
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import SnapshotNotFound
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.snapshots.groups_with_past import lookback_ids
 from tests.faults.world import World, dated
 
-Tables = Mapping[str, pa.Table]
+Tables = Mapping[str, Table]
 
 STEPS: Mapping[str, Callable[[Lake, Settings, str], Tables]] = {
     "metrics": pipeline.compute_metrics,

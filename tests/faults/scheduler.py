@@ -22,7 +22,6 @@ from threading import Thread
 from types import ModuleType
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from airflow.sdk.exceptions import AirflowException, AirflowSkipException
 
@@ -30,6 +29,7 @@ from evenkeel import expectations
 from evenkeel.dags import outages, runtime
 from evenkeel.engine import pipeline
 from evenkeel.engine.config import Settings
+from evenkeel.engine.model.tables import Table, empty
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.snapshots import METRICS, SNAPSHOT, STEPS, VALIDATION
 from tests.faults.clock import Clock
@@ -75,7 +75,7 @@ Middle = dict[tuple[int, bool], Callable[[], object]]
 """What happens in the middle of a task, by the number of the call, and whether after it."""
 
 
-Make = Callable[[str, Lake, Settings, str], Mapping[str, pa.Table]]
+Make = Callable[[str, Lake, Settings, str], Mapping[str, Table]]
 """The rows of a step for a snapshot."""
 
 
@@ -274,14 +274,14 @@ def measure_and_propose(snapshot_id: str, run: str, made: Make) -> None:
         )
 
 
-def _passing(step: str, datasets: Sequence[str]) -> Callable[..., pa.Table]:
+def _passing(step: str, datasets: Sequence[str]) -> Callable[..., Table]:
     """Validation that reads its tables, and finds nothing wrong."""
 
-    def validated(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Table:
+    def validated(lake: Lake, settings: Settings, snapshot_id: str) -> Table:
         lake.manifest(step, snapshot_id)
         for name in datasets:
             lake.read(name, [snapshot_id])
-        return VALIDATION.empty_table()
+        return empty(VALIDATION)
 
     return validated
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
 
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy as np
 
 from evenkeel.engine.config import ClusterSettings, MaintenanceWindow, Rule, Settings
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.errors import ClusterUnreachable
 from evenkeel.engine.model.facts import Fact, finding
+from evenkeel.engine.model.tables import MOMENT, TEXT, Numbers, Series, Table, column, repeated
 from tests.faults.clock import Clock
 from tests.helpers.fluid import FIRST, Group, at, simulate, snapshots
 from tests.helpers.fluid.plan import (
@@ -172,26 +172,38 @@ class World:
         """Nothing is open."""
 
 
-def dated(table: pa.Table, snapshot_id: str, late: timedelta) -> pa.Table:
+def dated(table: Table, snapshot_id: str, late: timedelta) -> Table:
     """The rows under another id, and at other moments."""
-    for place, spec in enumerate(table.schema):
-        if spec.name == "snapshot_id":
-            table = table.set_column(place, spec, pa.repeat(pa.scalar(snapshot_id), len(table)))
-        elif pa.types.is_timestamp(spec.type):
-            moved = pc.add(table[spec.name], pa.scalar(late, pa.duration(spec.type.unit)))
-            table = table.set_column(place, spec, moved.cast(spec.type))
-    return table
+    more = late // timedelta(milliseconds=1)
+    moved = {
+        name: Numbers(each.values + more, MOMENT, each.known)
+        for name, each in table.columns.items()
+        if isinstance(each, Numbers) and each.kind == MOMENT
+    }
+    return table.replaced(snapshot_id=repeated(snapshot_id, len(table)), **moved)
 
 
-Tables = dict[str, pa.Table]
+Tables = dict[str, Table]
+
+
+def _told(table: Table, name: str, rows: np.ndarray, text: str) -> Series:
+    """A column of texts with another one in some rows."""
+    texts = table[name].to_pylist()
+    return column([text if own else old for own, old in zip(rows, texts, strict=True)], TEXT)
+
+
+def _untold(table: Table, name: str, rows: np.ndarray) -> Series:
+    """A column that is unknown in some rows."""
+    kept = [None if own else old for own, old in zip(rows, table[name].to_pylist(), strict=True)]
+    return column(kept, table[name].kind)
 
 
 def _coordinator(tables: Tables) -> tuple[Tables, Fact]:
     """The groups of a coordinator that moves without end are on no broker's list."""
-    gone = pc.equal(tables["groups"]["coordinator"], 1)
-    names = tables["groups"].filter(gone)["group_id"]
+    gone = tables["groups"]["coordinator"].values == 1
+    names = tables["groups"].filter(gone)["group_id"].to_pylist()
     left = {
-        name: tables[name].filter(pc.invert(pc.is_in(tables[name]["group_id"], names)))
+        name: tables[name].filter(~tables[name]["group_id"].is_in(names))
         for name in ("groups", "members", "commits")
     }
     return tables | left, finding("groups_kept_moving")
@@ -201,14 +213,11 @@ def _group(tables: Tables) -> tuple[Tables, Fact]:
     """A group whose coordinator does not describe it: its state is that of the list, its commits are read."""
     error = "members: NOT_COORDINATOR (15)"
     groups, name = tables["groups"], "stuck"
-    own = pc.equal(groups["group_id"], name)
-    place = groups.schema.get_field_index("error")
-    errors = pc.if_else(own, error, groups["error"])
-    described = groups.schema.get_field_index("assignor")
-    assignors = pc.if_else(own, pa.scalar(None, pa.string()), groups["assignor"])
-    groups = groups.set_column(described, groups.schema.field(described), assignors)
-    members_left = tables["members"].filter(pc.not_equal(tables["members"]["group_id"], name))
-    changed = groups.set_column(place, groups.schema.field(place), errors)
+    own = groups["group_id"].equal(name)
+    changed = groups.replaced(
+        error=_told(groups, "error", own, error), assignor=_untold(groups, "assignor", own)
+    )
+    members_left = tables["members"].filter(~tables["members"]["group_id"].equal(name))
     return (
         tables | {"groups": changed, "members": members_left},
         finding("group_unread", [name], quote=error),
@@ -219,19 +228,14 @@ def _partitions(tables: Tables) -> tuple[Tables, Fact]:
     """Ends of which the leader does not answer."""
     error = "the broker did not answer within 10 s"
     partitions = tables["partitions"]
-    own = pc.equal(partitions["leader"], 2)
-    for name in ("begin_offset", "end_offset", "last_stable_offset", "begin_at", "end_at"):
-        place = partitions.schema.get_field_index(name)
-        spec = partitions.schema.field(place)
-        nothing = pa.scalar(None, spec.type)
-        partitions = partitions.set_column(place, spec, pc.if_else(own, nothing, partitions[name]))
-    place = partitions.schema.get_field_index("error")
-    errors = pc.if_else(own, error, partitions["error"])
-    partitions = partitions.set_column(place, partitions.schema.field(place), errors)
-    names = sorted(set(partitions.filter(own)["topic"].to_pylist()))
+    own = partitions["leader"].values == 2
+    lost = ("begin_offset", "end_offset", "last_stable_offset", "begin_at", "end_at")
+    nothing = {name: _untold(partitions, name, own) for name in lost}
+    changed = partitions.replaced(**nothing, error=_told(partitions, "error", own, error))
+    names = sorted(set(changed.filter(own)["topic"].to_pylist()))
     return (
-        tables | {"partitions": partitions},
-        finding("partitions_unread", names, quote=error, partitions=int(pc.sum(own).as_py())),
+        tables | {"partitions": changed},
+        finding("partitions_unread", names, quote=error, partitions=int(own.sum())),
     )
 
 

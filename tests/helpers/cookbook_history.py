@@ -14,9 +14,10 @@ from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresShelf
 from evenkeel.engine.adapters.postgres.reader import READER
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.pipeline.backfill import Question, rules_of
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.snapshots import VALIDATION, rows_to_table, split_snapshot_id
+from evenkeel.engine.snapshots import VALIDATION, split_snapshot_id
 from tests.helpers.fluid.plan import (
     RACKS,
     Group,
@@ -135,7 +136,7 @@ def write_with_backfill(url: str, reader: str = READER) -> list[str]:
 
 def work(lake: Lake, history: PostgresHistory, settings: Settings, taken: str) -> None:
     """All steps of the pipeline, on one snapshot of a lake; nobody is told."""
-    well = rows_to_table([], VALIDATION)
+    well = Table.from_rows([], VALIDATION)
     pipeline.record_validation(lake, history, taken, "snapshot", well)
     now = split_snapshot_id(taken)[1] + timedelta(minutes=1)
     pipeline.watch_groups(lake, history, MemoryNotifier(), settings, taken, now=now)

@@ -11,19 +11,18 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pyarrow as pa
-
 from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.ports import Manifest
 from evenkeel.engine.records import (
     AdviceRow,
     CandidateColumns,
     ValidationRow,
-    arrow_schema,
     record_of,
+    schema_of,
     table_of,
 )
-from evenkeel.engine.snapshots import METRICS, new_snapshot_id, rows_to_table, split_snapshot_id
+from evenkeel.engine.snapshots import METRICS, new_snapshot_id, split_snapshot_id
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -54,7 +53,7 @@ def manifest(
 
 def metrics(
     snapshot_id: str, groups: Mapping[str, Sequence[int | None]], **columns: Any
-) -> dict[str, pa.Table]:
+) -> dict[str, Table]:
     """Metrics of groups with one member each, by the lags of the partitions of topic `orders`."""
     cluster, taken_at = split_snapshot_id(snapshot_id)
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in METRICS}
@@ -109,12 +108,12 @@ def metrics(
             }
             for number, lag in enumerate(lags)
         ]
-    return {name: rows_to_table(rows[name], schema) for name, schema in METRICS.items()}
+    return {name: Table.from_rows(rows[name], schema) for name, schema in METRICS.items()}
 
 
 def candidates(
     snapshot_id: str, group: str, strategies: Sequence[str] = ("live", "range"), **columns: Any
-) -> pa.Table:
+) -> Table:
     """A candidate per strategy, as the history keeps it."""
     cluster, _ = split_snapshot_id(snapshot_id)
     rows = [
@@ -137,7 +136,7 @@ def candidates(
         }
         for position, strategy in enumerate(strategies)
     ]
-    return rows_to_table(rows, arrow_schema(CandidateColumns))
+    return Table.from_rows(rows, schema_of(CandidateColumns))
 
 
 def advice(snapshot_id: str, group: str, **columns: Any) -> AdviceRow:
@@ -206,7 +205,7 @@ def validation(group: str | None, *, success: bool, **columns: Any) -> Validatio
     )
 
 
-def checks(*rows: ValidationRow) -> pa.Table:
+def checks(*rows: ValidationRow) -> Table:
     """What a validation stage found."""
     return table_of(ValidationRow, rows)
 

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from evenkeel.engine.adapters.arrow import arrow_schema, from_arrow
 from evenkeel.engine.model.arrays import Ints
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.snapshots import SNAPSHOT
 
@@ -31,7 +33,7 @@ class Taken:
     cluster: str
     started_at: datetime
     finished_at: datetime
-    tables: Mapping[str, pa.Table]
+    tables: Mapping[str, Table]
     problems: tuple[str, ...]
     listings: tuple[Mapping[str, Any], ...] = ()
 
@@ -65,9 +67,9 @@ def write_taken(lake: Lake, taken: Iterable[Taken]) -> list[str]:
 
 def table_of(
     dataset: str, columns: Mapping[str, Any], kept: np.ndarray | None, key: Mapping[str, str]
-) -> pa.Table:
+) -> Table:
     """The columns of a dataset, null where there is none of that name, of the rows that are kept."""
-    schema, length = SNAPSHOT[dataset], len(next(iter(columns.values())))
+    schema, length = arrow_schema(SNAPSHOT[dataset]), len(next(iter(columns.values())))
 
     def column(name: str, kind: pa.DataType) -> pa.Array:
         if name in key:
@@ -79,7 +81,8 @@ def table_of(
 
     arrays = [column(field.name, field.type).cast(field.type) for field in schema]
     table = pa.Table.from_arrays(arrays, schema=schema)
-    return table if kept is None or kept.all() else table.filter(pa.array(kept))
+    made = from_arrow(table)
+    return made if kept is None else made.filter(kept)
 
 
 def broker_columns(racks: Sequence[str | None]) -> dict[str, Any]:

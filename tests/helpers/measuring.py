@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model.groups import GroupSnapshot
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.pipeline.advise import Read
 from evenkeel.engine.pipeline.candidate_rows import candidate_table
 from evenkeel.engine.pipeline.measure import observe_group, observed_of, tables_of
@@ -62,13 +60,13 @@ def seen(
     return found
 
 
-def of_tables(tables: Mapping[str, pa.Table]) -> Read:
+def of_tables(tables: Mapping[str, Table]) -> Read:
     """What was made of a snapshot just now, by name of the dataset."""
 
-    def read(dataset: str, groups: Collection[str] | None, columns: Sequence[str]) -> pa.Table:
+    def read(dataset: str, groups: Collection[str] | None, columns: Sequence[str]) -> Table:
         table = tables[dataset].select(columns)
         if groups is None:
             return table
-        return table.filter(pc.is_in(table["group_id"], pa.array(groups, pa.string())))
+        return table.filter(table["group_id"].is_in(groups))
 
     return read

@@ -15,6 +15,7 @@ from evenkeel.engine.model.errors import NotDelivered
 from evenkeel.engine.model.facts import Fact, FactKind
 from evenkeel.engine.model.figures import Forecast, Score
 from evenkeel.engine.model.states import Diagnosis, GroupType, Status
+from evenkeel.engine.model.tables import empty
 from evenkeel.engine.ports import History, Manifest, ScoredAdvice
 from evenkeel.engine.records import (
     AdviceColumns,
@@ -179,7 +180,7 @@ def take(
             facts={"started_at": at.isoformat(), "finished_at": at.isoformat()},
         )
     )
-    measured = {name: schema.empty_table() for name, schema in METRICS.items()}
+    measured = {name: empty(schema) for name, schema in METRICS.items()}
     groups = [replace(each.metrics, **keys) for each in given if each.metrics]
     measured["group_metrics"] = table_of(GroupMetrics, groups)
     history.store_metrics(snapshot_id, measured)

@@ -17,7 +17,8 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.errors import ClusterUnreachable
 from evenkeel.engine.model.moments import utc_now
-from evenkeel.engine.snapshots import SNAPSHOT, rows_to_table
+from evenkeel.engine.model.tables import Table
+from evenkeel.engine.snapshots import SNAPSHOT
 from tests.helpers.snapshots import FIRST, group, make_snapshot, topic
 
 PLACE = "EVENKEEL_TEST_CLUSTER"
@@ -78,7 +79,7 @@ def _taken(made: ClusterSnapshot, snapshot_id: str, now: datetime) -> ClusterSna
     """The same snapshot, taken now under another id."""
     news = {made.snapshot_id: snapshot_id, FIRST: now}
     tables = {
-        name: rows_to_table(
+        name: Table.from_rows(
             [
                 {
                     key: news.get(value, value) if _plain(value) else value

@@ -28,8 +28,9 @@ from evenkeel.engine.messages.wording import words
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.facts import Fact
 from evenkeel.engine.model.groups import GroupSnapshot
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.ports import Compacted, Lake
-from evenkeel.engine.snapshots import SNAPSHOT, facts_of, groups_of, rows_to_table
+from evenkeel.engine.snapshots import SNAPSHOT, facts_of, groups_of
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 """When snapshot number 0 is taken."""
@@ -221,7 +222,7 @@ def make_snapshot(
         started_at=moment,
         finished_at=moment + timedelta(seconds=1),
         tables={
-            name: rows_to_table([key | dict(row) for row in rows], SNAPSHOT[name])
+            name: Table.from_rows([key | dict(row) for row in rows], SNAPSHOT[name])
             for name, rows in parts.items()
         },
         problems=tuple(problems),
@@ -245,7 +246,7 @@ def change(
     """
     rows = snapshot.tables[dataset].to_pylist()
     edited = edit(rows)
-    table = rows_to_table(edited if isinstance(edited, list) else rows, SNAPSHOT[dataset])
+    table = Table.from_rows(edited if isinstance(edited, list) else rows, SNAPSHOT[dataset])
     return replace(snapshot, tables={**snapshot.tables, dataset: table})
 
 

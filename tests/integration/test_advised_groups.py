@@ -26,10 +26,11 @@ from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model.arrays import Floats, Indices
 from evenkeel.engine.model.assignments import AdviceState
 from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.pipeline.measure import observe_group
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import AdviceRow
-from evenkeel.engine.snapshots import VALIDATION, rows_to_table, split_snapshot_id
+from evenkeel.engine.snapshots import VALIDATION, split_snapshot_id
 from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Stage
 from tests.helpers.memory import MemoryHistory
@@ -156,7 +157,7 @@ class PlainPipeline:
         lake, history, settings = self.lake, self.history, self.settings
         with closing(KafkaClusterReader(CLUSTER, settings.cluster(CLUSTER))) as reader:
             taken = pipeline.take_snapshot(reader, lake, history, settings, CLUSTER)
-        well = rows_to_table([], VALIDATION)
+        well = Table.from_rows([], VALIDATION)
         pipeline.record_validation(lake, history, taken, "snapshot", well)
         tables = pipeline.compute_metrics(lake, settings, taken)
         pipeline.record_metrics(lake, taken, tables)

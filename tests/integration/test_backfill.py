@@ -17,9 +17,10 @@ from evenkeel.engine.adapters.postgres.history import in_schema
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import ClusterBusy
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.pipeline.backfill import BackfillPlan, Question, outcome_of, planned, rules_of
 from evenkeel.engine.ports import ALL, Lake
-from evenkeel.engine.snapshots import VALIDATION, rows_to_table
+from evenkeel.engine.snapshots import VALIDATION
 from tests.helpers.cookbook_history import (
     CLUSTER,
     DAYS,
@@ -137,7 +138,7 @@ def measured_by(settings: Settings, lake: Lake) -> Recording:
         manifest = lake.manifest("snapshot", taken)
         tables = {name: lake.read(name, [taken]) for name in manifest.rows}
         other.write("snapshot", taken, tables, manifest.facts)
-        other.write("validation", taken, {"validation": rows_to_table([], VALIDATION)}, {})
+        other.write("validation", taken, {"validation": Table.from_rows([], VALIDATION)}, {})
         pipeline.record_metrics(other, taken, pipeline.compute_metrics(other, settings, taken))
     return other
 
@@ -301,7 +302,7 @@ def distrusting(lake: Lake, refused: Mapping[int, str | None]) -> Recording:
         other.write("snapshot", taken, tables, manifest.facts)
         own = {"snapshot_id": taken, "group_id": refused.get(place)}
         rows = [failed | own] if place in refused else []
-        other.write("validation", taken, {"validation": rows_to_table(rows, VALIDATION)}, {})
+        other.write("validation", taken, {"validation": Table.from_rows(rows, VALIDATION)}, {})
     return other
 
 

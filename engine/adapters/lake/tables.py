@@ -185,12 +185,12 @@ class FileReader:
         with self._system.open_input_file(path) as file:
             footer = self._footer(path, file)
             wanted = footer.row_groups(pick, within)
-            texts = [*_texts({**pick.schema, **dict.fromkeys(pick.among, TEXT)})]
+            texts = {name for name, kind in pick.schema.items() if kind == TEXT} | {*pick.among}
             parquet = pq.ParquetFile(
                 file,
                 metadata=footer.metadata,
                 # each text once, as it is stored
-                read_dictionary=[path for path in texts if path.partition(".")[0] in footer.names],
+                read_dictionary=[*texts & {*footer.names}],
                 pre_buffer=self._remote,
             )
             columns = [name for name in pick.schema if name in footer.names]
@@ -211,15 +211,6 @@ class FileReader:
 
 def _reader(system: fs.FileSystem, remote: bool) -> FileReader:
     return FileReader(system, remote=remote)
-
-
-def _texts(schema: Schema) -> Iterator[str]:
-    """The paths under which Parquet knows texts, and those in lists."""
-    for name, kind in schema.items():
-        if kind == TEXT:
-            yield name
-        elif kind.of == TEXT:
-            yield f"{name}.list.element"
 
 
 def _picked(

@@ -142,7 +142,8 @@ def _series(view: Any, kind: Kind) -> Series:
         bounds = itertools.pairwise(ends[first : first + words.length + 1])
         texts = [data[a:b].decode() if kind == TEXT else data[a:b] for a, b in bounds]
         return Texts(np.where(known, content[own], NONE), texts, kind)
-    values = _bits(view.buffer(1), own) if kind == BOOL else content[own]
+    # a copy: a slice would keep the rows of all columns that were read together
+    values = _bits(view.buffer(1), own) if kind == BOOL else content[own].copy()
     return Numbers(values, kind, known)
 
 

@@ -170,7 +170,7 @@ def _table(archive: zipfile.ZipFile, dataset: str) -> Table:
     if holds.unpacked > min(_IN_MEMORY, max(_PART, _GROWTH * len(content))):
         raise _Refused(f"{dataset} takes too much memory")
     # a text that is stored once may be there in every row, and is unpacked for each of those read together
-    at_once = max(1, min(_AT_ONCE, _IN_MEMORY // max(holds.largest, 1)))
+    at_once = max(1, min(_AT_ONCE, _PART // max(holds.largest, 1)))
     return shaped(read_parquet(content, at_once), SNAPSHOT[dataset])
 
 

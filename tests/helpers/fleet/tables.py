@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from evenkeel.engine.model.arrays import NONE, Ints
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.ports import Lake
 from tests.helpers.fleet.groups import BROKERS, EVERY, FIRST, KIP_1071, RACKS, Protocol, State
 from tests.helpers.fleet.layout import Fleet, is_modern
@@ -49,7 +50,7 @@ class FleetTables:
 
     def at(
         self, number: int, snapshot_id: str, moment: datetime, offsets: Offsets
-    ) -> dict[str, pa.Table]:
+    ) -> dict[str, Table]:
         """The five tables of one snapshot, taken at that moment."""
         earlier_half = number < self.fleet.shape.snapshots // 2
         born = ~self.fleet.groups.new_born if earlier_half else np.ones(len(self.fleet.names), bool)

@@ -10,8 +10,9 @@ from pyarrow import fs
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.model.errors import LakeError, SnapshotNotFound
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.ports import Compacted, WrittenPart
-from evenkeel.engine.snapshots import CANDIDATES, SNAPSHOT, rows_to_table
+from evenkeel.engine.snapshots import CANDIDATES, SNAPSHOT
 from tests.helpers.s3_server import s3_server
 from tests.helpers.snapshots import (
     EVERY,
@@ -49,7 +50,7 @@ def part(lake: FileLake, run: str, number: int, *groups: str) -> WrittenPart:
     """A part of the candidates of a snapshot."""
     keys = dict(snapshot_id=ONLY, cluster="test", config_version=run)
     rows = [keys | {"group_id": name} for name in groups]
-    tables = {"candidates": rows_to_table(rows, CANDIDATES["candidates"])}
+    tables = {"candidates": Table.from_rows(rows, CANDIDATES["candidates"])}
     return lake.write_part("candidates", ONLY, run, number, tables)
 
 

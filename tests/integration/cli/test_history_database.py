@@ -14,7 +14,8 @@ from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.cli.agent_tools import Snapshots, Tools
 from evenkeel.engine.cli.views.tables import to_json
 from evenkeel.engine.config import Settings
-from evenkeel.engine.snapshots import VALIDATION, rows_to_table
+from evenkeel.engine.model.tables import Table
+from evenkeel.engine.snapshots import VALIDATION
 from tests.helpers.snapshots import group, make_snapshot, store, topic
 from tests.integration.cli.conftest import objects
 
@@ -36,7 +37,7 @@ def filled(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     taken = snapshot.snapshot_id
     history.store_snapshot(lake.manifest("snapshot", taken), settings.version)
     pipeline.record_metrics(lake, taken, pipeline.compute_metrics(lake, settings, taken))
-    pipeline.record_validation(lake, history, taken, "metrics", rows_to_table([], VALIDATION))
+    pipeline.record_validation(lake, history, taken, "metrics", Table.from_rows([], VALIDATION))
     return taken
 
 

@@ -9,8 +9,9 @@ from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.snapshots import METRICS, VALIDATION, rows_to_table
+from evenkeel.engine.snapshots import METRICS, VALIDATION
 from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
 
 SERIES = 4
@@ -110,7 +111,7 @@ def make_lake(folder: Path) -> Lake:
         "success": False,
         "reason": "a committed offset is negative",
     }
-    lake.write("validation", NEWEST, {"validation": rows_to_table([verdict], VALIDATION)}, {})
+    lake.write("validation", NEWEST, {"validation": Table.from_rows([verdict], VALIDATION)}, {})
     return lake
 
 

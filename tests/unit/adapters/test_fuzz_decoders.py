@@ -44,8 +44,9 @@ from evenkeel.engine.followers.rule import Present, follow
 from evenkeel.engine.followers.user_data import addresses_of, followed_of
 from evenkeel.engine.model.errors import EvenkeelError, LakeError
 from evenkeel.engine.model.states import STREAMS_PROTOCOL, GroupType
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.pipeline.backtest import backtest
-from evenkeel.engine.snapshots import SNAPSHOT, facts_of, rows_to_table
+from evenkeel.engine.snapshots import SNAPSHOT, facts_of
 from tests.conftest import EXAMPLES
 from tests.helpers.snapshots import group, make_snapshot, topic
 from tests.unit.adapters.test_kafka_decode import STREAMS_ASSIGNMENT, STREAMS_SUBSCRIPTION
@@ -191,7 +192,7 @@ def test_members_become_rows_and_their_group_says_what_is_wrong(
     one = Group("app", GroupType.CLASSIC, "Stable", "consumer", 1, whole)
     odd, good = MemberReader({"orders": 4, "pay": 2}, Filter(), lambda *_: None).rows(one)
     key = {"snapshot_id": "s", "cluster": "c"}
-    rows_to_table([key | odd, key | good], SNAPSHOT["members"])
+    Table.from_rows([key | odd, key | good], SNAPSHOT["members"])
     assert good["assigned_partitions"] == [3]
     assert min(odd.get("assigned_partitions") or (0,)) >= 0
     assert all(error.startswith("member odd cannot be decoded: ") for error in one.errors)

@@ -10,18 +10,20 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from evenkeel.engine.adapters.arrow import to_arrow
 from evenkeel.engine.adapters.lake import FileLake, days
 from evenkeel.engine.adapters.lake.files import Files
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import LakeError, SnapshotNotFound
+from evenkeel.engine.model.tables import Table, Texts, empty, repeated
 from evenkeel.engine.pipeline import maintain
 from evenkeel.engine.ports import Compacted
-from evenkeel.engine.snapshots import CANDIDATES, METRICS, SNAPSHOT, coded_schema, rows_to_table
-from evenkeel.engine.snapshots.arrays import coded_of
+from evenkeel.engine.snapshots import CANDIDATES, METRICS, SNAPSHOT, with_nulls
 from tests.helpers.object_store import lake_in_store
 from tests.helpers.snapshots import (
     EVERY,
@@ -68,7 +70,7 @@ def measure(lake: FileLake, number: int, groups: int = 4, text: str = "") -> Non
                 row | {"topic": "t", "partition": p, "lag": number} for row in of for p in range(3)
             ],
         }
-        tables = {name: rows_to_table(rows[name], schema) for name, schema in METRICS.items()}
+        tables = {name: Table.from_rows(rows[name], schema) for name, schema in METRICS.items()}
         parts.append(lake.write_part("metrics", snapshot_id(number), run, part, tables))
     lake.finish("metrics", snapshot_id(number), run, parts, {"number": number})
 
@@ -134,7 +136,7 @@ def test_some_groups_are_read_out_of_the_file_of_a_day(lake: FileLake) -> None:
     asked: Mapping[str, Any] = {"groups": ["g1", "g3"], "columns": ["group_id", "lag", "partition"]}
     ids = [snapshot_id(1), snapshot_id(0)]
     before = lake.read("partition_metrics", ids, **asked)
-    assert before.num_rows == 12
+    assert len(before) == 12
     compacted(lake, TOMORROW)
     assert lake.read("partition_metrics", ids, **asked).equals(before)
     assert (
@@ -146,24 +148,6 @@ def test_some_groups_are_read_out_of_the_file_of_a_day(lake: FileLake) -> None:
         ]
         * 2
     )
-
-
-@pytest.mark.parametrize("groups", [None, ["g1"]])
-def test_texts_can_be_read_as_dictionaries(lake: FileLake, groups: list[str] | None) -> None:
-    """The rows are the same, out of files of their own and out of the file of a day."""
-    filled(lake)
-    ids = [snapshot_id(1), snapshot_id(0)]
-    for _ in range(2):
-        for dataset in ("groups", "members", "commits", "partition_metrics"):
-            plain = lake.read(dataset, ids, groups=groups)
-            coded = lake.read(dataset, ids, groups=groups, coded=True)
-            assert len(plain)
-            assert coded.schema == coded_schema(plain.schema) != plain.schema
-            assert coded.cast(plain.schema).equals(plain)
-            numbers, texts = coded_of(coded["group_id"])
-            assert texts.take(numbers).equals(plain["group_id"].combine_chunks())
-            assert sorted(texts.to_pylist()) == sorted({*plain["group_id"].to_pylist()})
-        compacted(lake, TOMORROW)
 
 
 def test_one_snapshot_costs_its_own_row_groups(
@@ -186,7 +170,7 @@ def test_one_snapshot_costs_its_own_row_groups(
         return read(self, row_groups, *rest, **more)
 
     monkeypatch.setattr(pq.ParquetFile, "read_row_groups", counting)
-    assert lake.read("commits", [snapshot_id(2)]).num_rows == 6
+    assert len(lake.read("commits", [snapshot_id(2)])) == 6
     assert asked == [[3, 4], [3, 4]]
     assert content(lake) == before
 
@@ -199,22 +183,15 @@ def test_no_more_than_a_row_group_is_in_memory(
     only, rows = snapshot_id(0), 200_000
     for number in range(6):
         keys = dict(snapshot_id=snapshot_id(number), cluster="test")
-        tables = {name: schema.empty_table() for name, schema in SNAPSHOT.items()}
-        columns = {
-            name: pa.array([f"{value}{i}" for i in range(rows)])
+        tables = {name: empty(schema) for name, schema in SNAPSHOT.items()}
+        names = {
+            name: Texts(np.arange(rows), [f"{value}{i}" for i in range(rows)])
             for name, value in (("group_id", "g"), ("topic", "t"))
-        } | {name: pa.array([value] * rows) for name, value in keys.items()}
-        empty = SNAPSHOT["commits"].empty_table()
-        tables["commits"] = pa.table(
-            {
-                f.name: columns.get(f.name, pa.nulls(rows, f.type))
-                for f in SNAPSHOT["commits"]
-                if f.name in empty.column_names
-            }
-        )
+        } | {name: repeated(value, rows) for name, value in keys.items()}
+        tables["commits"] = with_nulls(Table(names), SNAPSHOT["commits"])
         lake.write("snapshot", snapshot_id(number), tables, {})
     held: list[int] = []
-    one = lake.read("commits", [only]).nbytes
+    one = to_arrow(lake.read("commits", [only])).nbytes
     add = days._Sink.add
     low = pa.total_allocated_bytes()
 
@@ -300,7 +277,7 @@ def test_a_half_written_file_of_a_day_is_swept(
         compacted(lake, TOMORROW)
     monkeypatch.undo()
     keys = dict(snapshot_id=snapshot_id(0), cluster="test")
-    table = rows_to_table([keys], CANDIDATES["candidates"])
+    table = Table.from_rows([keys], CANDIDATES["candidates"])
     lake.write_part("candidates", snapshot_id(0), "gone", 0, {"candidates": table})
     assert compacted(lake, TOMORROW).swept == 0
     assert len([path for path in tmp_path.rglob("*/day=2026-03-01/*") if path.is_file()]) > 8
@@ -380,7 +357,7 @@ def test_a_damaged_day_is_named_and_holds_no_other_back(lake: FileLake, tmp_path
     for dataset, only in (("groups", snapshot_id(per_day)), ("group_metrics", snapshot_id(0))):
         assert [path.name[:4] for path in paths_of(lake, dataset, only)] == ["day."]
     assert lake.read("commits", [snapshot_id(0)]).equals(before)
-    assert lake.read("members", [snapshot_id(0)]).num_rows == 6
+    assert len(lake.read("members", [snapshot_id(0)])) == 6
     assert not list(tmp_path.rglob("*.tmp"))
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.errors import SnapshotNotFound
 from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.ports import Manifest
 from evenkeel.engine.snapshots import SCHEMA_VERSION, STEPS, facts_of, picked
 
@@ -20,7 +19,7 @@ class OneLake:
     def __init__(
         self,
         snapshot: ClusterSnapshot,
-        more: Mapping[str, pa.Table] | None = None,
+        more: Mapping[str, Table] | None = None,
         *,
         rows: Mapping[str, int] | None = None,
         facts: Mapping[str, Any] | None = None,
@@ -57,9 +56,8 @@ class OneLake:
         groups: Collection[str] | None = None,
         topics: Collection[str] | None = None,
         columns: Sequence[str] | None = None,
-        coded: bool = False,
-    ) -> pa.Table:
+    ) -> Table:
         """The rows of a dataset."""
         if dataset not in self.tables:
             raise SnapshotNotFound(f"no {dataset} of {snapshot_ids}.")
-        return picked(self.tables[dataset], groups, topics, columns, coded=coded)
+        return picked(self.tables[dataset], groups, topics, columns)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.assignors import every
 from evenkeel.engine.config import Settings
-from evenkeel.engine.snapshots import CANDIDATES, VALIDATION, rows_to_table
+from evenkeel.engine.model.tables import TEXT, Table, column
+from evenkeel.engine.snapshots import CANDIDATES, VALIDATION
 from evenkeel.expectations.candidates import build_suites, candidate_frames
 from evenkeel.expectations.run import check, validate_candidates
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
@@ -138,9 +138,9 @@ CASES = [
 ]
 
 
-def table(rows: list[dict[str, Any]]) -> pa.Table:
+def table(rows: list[dict[str, Any]]) -> Table:
     """Rows as the dataset."""
-    return rows_to_table(rows, CANDIDATES["candidates"])
+    return Table.from_rows(rows, CANDIDATES["candidates"])
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.expectation)
@@ -196,7 +196,10 @@ def test_only_the_groups_that_were_measured_are_awaited():
     """A run by hand on some groups is not blamed for the others; without metrics all are awaited."""
     snapshot = make_snapshot(groups=[group("steady"), group("other"), group("third")])
     candidates = table([row for row in healthy() if row["group_id"] == "steady"])
-    measured = {"candidates": candidates, "group_metrics": pa.table({"group_id": ["steady"]})}
+    measured = {
+        "candidates": candidates,
+        "group_metrics": Table({"group_id": column(["steady"], TEXT)}),
+    }
     some = validate_candidates(OneLake(snapshot, measured), SETTINGS, snapshot.snapshot_id)
     assert [] == [row["group_id"] for row in some.to_pylist() if not row["success"]]
     lake = OneLake(snapshot, {"candidates": candidates})

@@ -36,7 +36,7 @@ from evenkeel.engine.config import Settings
 from evenkeel.expectations.run import validate_snapshot
 from tests.helpers.snapshots import make_snapshot, store
 lake = Recording()
-rows = validate_snapshot(lake, Settings(), *store(lake, make_snapshot())).num_rows
+rows = len(validate_snapshot(lake, Settings(), *store(lake, make_snapshot())))
 print(json.dumps({"rows": rows > 20, "loaded": loaded()}))
 """)
     assert found == {"rows": True, "loaded": []}

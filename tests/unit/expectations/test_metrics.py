@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.recording import open_recording
 from evenkeel.engine.config import Settings
-from evenkeel.engine.snapshots import METRICS, VALIDATION, rows_to_table
+from evenkeel.engine.model.tables import Table
+from evenkeel.engine.snapshots import METRICS, VALIDATION
 from evenkeel.engine.snapshots.validation import rejection
 from evenkeel.expectations.metrics import build_suites, metric_frames
 from evenkeel.expectations.run import check, validate_metrics
@@ -89,9 +89,9 @@ def healthy() -> Tables:
     return tables
 
 
-def as_tables(rows: Tables) -> dict[str, pa.Table]:
+def as_tables(rows: Tables) -> dict[str, Table]:
     """Rows as the datasets."""
-    return {name: rows_to_table(rows[name], schema) for name, schema in METRICS.items()}
+    return {name: Table.from_rows(rows[name], schema) for name, schema in METRICS.items()}
 
 
 def missing(dataset: str, example: str, **values: Any) -> Case:
@@ -164,9 +164,7 @@ CASES = [
 ]
 
 
-def failures(
-    tables: dict[str, pa.Table], *names: str, manifest: Any = None
-) -> list[dict[str, Any]]:
+def failures(tables: dict[str, Table], *names: str, manifest: Any = None) -> list[dict[str, Any]]:
     """What fails of these metrics, or of some frames of them."""
     frames = metric_frames(tables, ["steady", "other", "silent"])
     sizes = manifest or {dataset: len(table) for dataset, table in tables.items()}
@@ -235,7 +233,7 @@ def test_too_many_wrong_groups_reject_the_snapshot():
     lake, name = lake_of_every_kind()
     tables = {dataset: lake.read(dataset, [name]) for dataset in METRICS}
     rows = [row | {"status": "FINE"} for row in tables["group_metrics"].to_pylist()]
-    tables["group_metrics"] = rows_to_table(rows, METRICS["group_metrics"])
+    tables["group_metrics"] = Table.from_rows(rows, METRICS["group_metrics"])
     lake.write("metrics", name, tables, {})
     rejected = rejection(validate_metrics(lake, SETTINGS, name))
     assert rejected == "6 of 6 groups failed validation, more than max_failed_share=0.5 allows"

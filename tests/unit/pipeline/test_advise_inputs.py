@@ -15,11 +15,12 @@ from evenkeel.engine.model.columns import columns_of
 from evenkeel.engine.model.facts import FactKind, fact, finding
 from evenkeel.engine.model.figures import Forecast
 from evenkeel.engine.model.states import Diagnosis
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.pipeline.advise import advise_groups, metrics_by_group, of_lake, would_be
 from evenkeel.engine.pipeline.candidate_rows import candidate_of, scored
 from evenkeel.engine.records import Course, row_of
 from evenkeel.engine.records.lifecycle import Uptake
-from evenkeel.engine.snapshots import CANDIDATES, rows_to_table
+from evenkeel.engine.snapshots import CANDIDATES
 from evenkeel.engine.snapshots.groups_with_past import taken_at
 from tests.helpers.measuring import of_tables
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
@@ -156,14 +157,14 @@ def decided_by(candidate: Candidate) -> tuple[Any, ...]:
 def test_what_is_decided_by_is_as_stored(lake: Recording) -> None:
     """Scores, forecasts, flaws and the reason of a group without a score are those of each row read by itself."""
     table = lake.read("candidates", [_ids(lake)[1]])
-    rows = table.sort_by("position").to_pylist()
+    rows = table.sorted_by("position").to_pylist()
     for row in rows[::2]:
         flaws = [row_of(finding("flaw", quote=quote)) for quote in (row["strategy"], "another")]
         counts = row_of(fact(FactKind.COUNTS, "member_counts", [f"{row['position']}/1"]))
         row["facts"] = [flaws[0], *row["facts"], flaws[1], counts]
     for number, row in enumerate(rows[::3]):
         row |= {spec.name: number for spec in columns_of(Forecast)}
-    found = scored(rows_to_table(rows, CANDIDATES["candidates"]))
+    found = scored(Table.from_rows(rows, CANDIDATES["candidates"]))
     assert {*found} == {"crossing", "empty", "moving"}
     for name, candidates in found.items():
         own = [candidate_of(row) for row in rows if row["group_id"] == name]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.metrics.observe import observe
 from evenkeel.engine.model.groups import PartitionTable
+from evenkeel.engine.model.tables import Table, concat
 from evenkeel.engine.pipeline import (
     groups_with_past,
     lookback_of,
@@ -20,7 +20,7 @@ from evenkeel.engine.pipeline import (
     propose_chunk,
 )
 from evenkeel.engine.pipeline.measure import observe_group, observed_of, record_metrics, tables_of
-from evenkeel.engine.snapshots import METRICS, VALIDATION, rows_to_table
+from evenkeel.engine.snapshots import METRICS, VALIDATION
 from evenkeel.engine.snapshots.groups_with_past import BatchWithPast, read_batch, read_with_past
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
 
@@ -54,7 +54,7 @@ def lake(tmp_path_factory):
         }
         for name in names[::7]
     ]
-    made.write("validation", ids[-2], {"validation": rows_to_table(verdicts, VALIDATION)}, {})
+    made.write("validation", ids[-2], {"validation": Table.from_rows(verdicts, VALIDATION)}, {})
     return made
 
 
@@ -80,7 +80,7 @@ def test_metrics_of_a_group_are_the_same_alone_and_among_others(lake, newest, na
     for dataset in METRICS:
         rows = together[dataset].to_pylist()
         own = [row for row in rows if row["group_id"] in some]
-        assert own == pa.concat_tables([tables[dataset] for tables in alone]).to_pylist()
+        assert own == concat([tables[dataset] for tables in alone]).to_pylist()
         assert {str(row) for row in rows} == {str(row) for row in backwards[dataset].to_pylist()}
     assert len(together["partition_metrics"]) > 4_000
     assert together["group_metrics"]["production_per_second"].null_count < len(names) / 2
@@ -93,7 +93,7 @@ def test_candidates_of_a_group_are_the_same_alone_and_among_others(lake, newest,
     some = names[:12]
     together = propose_chunk(lake, SETTINGS, newest, some, {})["candidates"].to_pylist()
     alone = [propose_chunk(lake, SETTINGS, newest, [name], {})["candidates"] for name in some]
-    assert together == pa.concat_tables(alone).to_pylist()
+    assert together == concat(alone).to_pylist()
     assert any(row["moved"] for row in together)
 
 
@@ -136,10 +136,7 @@ def test_groups_made_one_by_one_are_those_of_the_batch(lake, newest, names):
     singles = {each.group.group: each for each in groups_with_past(lake, SETTINGS, newest)}
     made = [measured(BatchWithPast.of(singles[name].group, singles[name].earlier)) for name in some]
     for dataset in METRICS:
-        assert (
-            read[dataset].to_pylist()
-            == pa.concat_tables([tables[dataset] for tables in made]).to_pylist()
-        )
+        assert read[dataset].to_pylist() == concat([tables[dataset] for tables in made]).to_pylist()
 
 
 def test_a_group_observed_by_itself_is_a_batch_of_one(lake, newest):

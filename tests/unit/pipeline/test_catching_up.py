@@ -10,6 +10,7 @@ import pytest
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.model.errors import LakeError, SnapshotNotFound
+from evenkeel.engine.model.tables import empty
 from evenkeel.engine.pipeline import next_snapshot as catching_up
 from evenkeel.engine.pipeline.next_snapshot import Turn
 from evenkeel.engine.ports import Manifest
@@ -99,8 +100,8 @@ def test_of_ten_that_wait_one_run_advises_the_newest(pipeline: Pipeline) -> None
     assert catching_up.unvalidated(pipeline.history, turn, ids[9]) == []
     assert catching_up.unmeasured(pipeline.history, turn, ids[9]) == superseded
     assert catching_up.measured_now(pipeline.lake, pipeline.history, turn, ids[9]) == []
-    empty = {name: schema.empty_table() for name, schema in METRICS.items()}
-    pipeline.lake.write("metrics", ids[2], empty, {})
+    nothing = {name: empty(schema) for name, schema in METRICS.items()}
+    pipeline.lake.write("metrics", ids[2], nothing, {})
     assert catching_up.measured_now(pipeline.lake, pipeline.history, turn, ids[9]) == [ids[2]]
 
 

@@ -15,9 +15,10 @@ from evenkeel.engine.model.errors import HistoryUnreachable, SnapshotNotFound
 from evenkeel.engine.model.facts import finding
 from evenkeel.engine.model.figures import Figures
 from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.pipeline.advise import advise_groups
 from evenkeel.engine.records import row_of
-from evenkeel.engine.snapshots import METRICS, VALIDATION, rows_to_table, split_snapshot_id
+from evenkeel.engine.snapshots import METRICS, VALIDATION, split_snapshot_id
 from tests.helpers.measuring import of_tables
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
@@ -87,7 +88,7 @@ def test_a_snapshot_is_in_the_lake_before_the_history_hears_of_it():
 
     kept = lake.snapshots("test")
     assert len(kept) == 1
-    assert lake.read("groups", kept).num_rows == 4
+    assert len(lake.read("groups", kept)) == 4
 
 
 def test_take_snapshot_notes_times_problems_and_requests():
@@ -231,8 +232,8 @@ def _measure(lake, wanted, pattern="*", settings=SETTINGS):
 def _validated(lake, *failures, stage="snapshot"):
     """The history after all steps before the advice, and what validation of a stage said."""
     history, wanted = MemoryHistory(), snapshot_id(1)
-    found = {one: rows_to_table([], VALIDATION) for one in ("snapshot", "metrics", "candidates")}
-    found[stage] = rows_to_table([each | {"stage": stage} for each in failures], VALIDATION)
+    found = {one: Table.from_rows([], VALIDATION) for one in ("snapshot", "metrics", "candidates")}
+    found[stage] = Table.from_rows([each | {"stage": stage} for each in failures], VALIDATION)
     pipeline.record_validation(lake, history, wanted, "snapshot", found.pop("snapshot"))
     _measure(lake, wanted)
     pipeline.record_candidates(lake, wanted, pipeline.propose_candidates(lake, SETTINGS, wanted))
@@ -260,7 +261,7 @@ def test_advice_for_every_group(lake):
     assert advice["broken"]["reason"].startswith("could not be read")
     wanted, tables = snapshot_id(1), history.tables
     assert {wanted} == {*tables.metrics} == {*tables.candidates} == {*tables.snapshots}
-    assert "moved" not in tables.candidates[wanted].schema.names
+    assert "moved" not in tables.candidates[wanted].schema
     stages = ("snapshot", "metrics", "candidates")
     assert {(wanted, stage) for stage in stages} == {*tables.validation}
     assert tables.snapshots[wanted].advised
@@ -298,7 +299,7 @@ def test_a_withheld_group_is_not_judged_and_the_others_are(lake):
 def test_a_rejected_snapshot_is_a_verdict(lake):
     """Critical failures that concern no single group reject the whole."""
     failure = _failure(None, reason="no broker") | {"stage": "snapshot"}
-    table = rows_to_table([failure], VALIDATION)
+    table = Table.from_rows([failure], VALIDATION)
 
     assert (
         pipeline.record_validation(lake, MemoryHistory(), snapshot_id(1), "snapshot", table)
@@ -420,7 +421,7 @@ def test_a_history_that_was_down_catches_up(lake):
     """The snapshot's own row is noted again from its manifest before anything refers to it."""
     history = MemoryHistory()
     pipeline.record_validation(
-        lake, history, snapshot_id(1), "snapshot", rows_to_table([], VALIDATION)
+        lake, history, snapshot_id(1), "snapshot", Table.from_rows([], VALIDATION)
     )
 
     assert [*history.tables.snapshots] == [snapshot_id(1)]
@@ -431,7 +432,7 @@ def test_a_past_that_was_withheld_is_nobodys_past(lake):
     past = snapshot_id(0)
 
     def rates(*failures):
-        table = rows_to_table([each | {"stage": "snapshot"} for each in failures], VALIDATION)
+        table = Table.from_rows([each | {"stage": "snapshot"} for each in failures], VALIDATION)
         pipeline.record_validation(lake, MemoryHistory(), past, "snapshot", table)
         rows = pipeline.compute_metrics(lake, SETTINGS, snapshot_id(1))["group_metrics"].to_pylist()
         found = _by(rows, "group_id")
@@ -446,10 +447,10 @@ def test_a_run_for_some_groups_takes_nothing_from_the_others(lake):
     """By hand for a pattern, only matching groups' rows are replaced."""
     wanted = snapshot_id(1)
     _measure(lake, wanted)
-    before = lake.read("group_metrics", [wanted]).sort_by("group_id")
+    before = lake.read("group_metrics", [wanted]).sorted_by("group_id")
     other = Settings(lookback=1)
     _measure(lake, wanted, "cross*", other)
-    after = lake.read("group_metrics", [wanted]).sort_by("group_id")
+    after = lake.read("group_metrics", [wanted]).sorted_by("group_id")
 
     assert after["group_id"].to_pylist() == before["group_id"].to_pylist()
     changed = _by(after.to_pylist(), "group_id")

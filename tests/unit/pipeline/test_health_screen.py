@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.model.tables import Numbers, Series, Table, concat_series, nulls, repeated
 from evenkeel.engine.pipeline.evaluate_groups import judge_chunk
 from evenkeel.engine.pipeline.health_screen import plainly_well
 from evenkeel.engine.ports import Lake
+from evenkeel.engine.snapshots.arrays import numbers_of
 from evenkeel.engine.snapshots.groups_with_past import lookback_of
 from tests.helpers.fleet import Shape, make_fleet, snapshots, write_fleet
 from tests.helpers.fluid import SITUATIONS
@@ -23,7 +23,7 @@ from tests.helpers.lake_snapshots import Taken
 
 pytestmark = pytest.mark.slow
 
-Tables = Mapping[str, pa.Table]
+Tables = Mapping[str, Table]
 SNAPSHOTS = 7
 SHARE = 0.01
 """Of the rows of each table that are spoilt."""
@@ -119,59 +119,62 @@ def _some(rows: int, rng: np.random.Generator) -> np.ndarray:
     return rng.random(rows) < SHARE
 
 
-def _put(table: pa.Table, name: str, some: np.ndarray, values: object) -> pa.Table:
-    field = table.schema.field(name)
-    other = pa.scalar(None, field.type) if values is None else pa.array(values, field.type)
-    if isinstance(values, str):
-        other = pa.scalar(values, field.type)
-    mixed = pc.if_else(pa.array(some), other, table[name].combine_chunks())
-    return table.set_column(table.schema.names.index(name), field, mixed)
+def _put(table: Table, name: str, some: np.ndarray, values: object) -> Table:
+    """The table with some values of a column in place of its own; None for unknown, a text for every row."""
+    own = table[name]
+    if values is None:
+        other: Series = nulls(len(table), own.kind)
+    elif isinstance(values, str):
+        other = repeated(values, len(table))
+    else:
+        other = Numbers(np.asarray(values), own.kind)
+    rows = np.where(some, np.arange(len(table)), np.arange(len(table)) + len(table))
+    return table.replaced(**{name: concat_series([other, own]).take(rows)})
 
 
-def _offsets(table: pa.Table, name: str) -> np.ndarray:
-    return pc.fill_null(table[name], 0).to_numpy().astype(np.int64)
+def _offsets(table: Table, name: str) -> np.ndarray:
+    return numbers_of(table[name]).values
 
 
-def _without_rows(tables: dict[str, pa.Table], rng: np.random.Generator) -> None:
+def _without_rows(tables: dict[str, Table], rng: np.random.Generator) -> None:
     for name in ("groups", "commits", "members"):
-        tables[name] = tables[name].filter(pa.array(~_some(len(tables[name]), rng)))
+        tables[name] = tables[name].filter(~_some(len(tables[name]), rng))
 
 
-def _set_back(tables: dict[str, pa.Table], rng: np.random.Generator) -> None:
+def _set_back(tables: dict[str, Table], rng: np.random.Generator) -> None:
     commits = tables["commits"]
     back = _offsets(commits, "committed_offset") - rng.integers(0, 500_000, len(commits))
     some = _some(len(commits), rng)
     tables["commits"] = _put(commits, "committed_offset", some, np.maximum(back, 0))
 
 
-def _removed(tables: dict[str, pa.Table], rng: np.random.Generator) -> None:
+def _removed(tables: dict[str, Table], rng: np.random.Generator) -> None:
     rows = tables["partitions"]
     ends = _offsets(rows, "end_offset")
     tables["partitions"] = _put(rows, "begin_offset", _some(len(rows), rng), ends)
 
 
-def _without_commits(tables: dict[str, pa.Table], rng: np.random.Generator) -> None:
+def _without_commits(tables: dict[str, Table], rng: np.random.Generator) -> None:
     """Of some partitions, of which the end cannot be read either in every second case."""
     commits, rows = tables["commits"], tables["partitions"]
-    topics = pc.unique(rows["topic"]).to_pylist()
+    topics = rows["topic"].used().words
     chosen = set(rng.choice(topics, len(topics) // 20, replace=False).tolist())
     silent = set(sorted(chosen)[::2])
 
-    def odd(table: pa.Table, among: set[str]) -> np.ndarray:
-        of = pc.is_in(table["topic"], value_set=pa.array(sorted(among))).to_numpy()
-        return of & (table["partition"].to_numpy() % 2 == 1)
+    def odd(table: Table, among: set[str]) -> np.ndarray:
+        return table["topic"].is_in(among) & (table["partition"].values % 2 == 1)
 
     tables["commits"] = _put(commits, "committed_offset", odd(commits, chosen), None)
     tables["partitions"] = _put(rows, "end_offset", odd(rows, silent), None)
 
 
-def _without_offsets(tables: dict[str, pa.Table], rng: np.random.Generator) -> None:
+def _without_offsets(tables: dict[str, Table], rng: np.random.Generator) -> None:
     for column in ("end_offset", "begin_offset", "last_stable_offset", "end_at"):
         rows = tables["partitions"]
         tables["partitions"] = _put(rows, column, _some(len(rows), rng), None)
 
 
-def _with_errors(tables: dict[str, pa.Table], rng: np.random.Generator) -> None:
+def _with_errors(tables: dict[str, Table], rng: np.random.Generator) -> None:
     for name in ("groups", "commits"):
         some = _some(len(tables[name]), rng)
         tables[name] = _put(tables[name], "error", some, "refused")
@@ -179,10 +182,10 @@ def _with_errors(tables: dict[str, pa.Table], rng: np.random.Generator) -> None:
     tables["members"] = _put(members, "subscription", _some(len(members), rng), None)
 
 
-def _with_new_topics(tables: dict[str, pa.Table], rng: np.random.Generator) -> None:
+def _with_new_topics(tables: dict[str, Table], rng: np.random.Generator) -> None:
     rows = tables["partitions"]
-    topics = rows["topic"].combine_chunks().dictionary_encode()
-    anew = _some(len(topics.dictionary), rng)[topics.indices.to_numpy()]
+    topics = rows["topic"].used()
+    anew = _some(len(topics.words), rng)[topics.places]
     tables["partitions"] = _put(rows, "topic_id", anew, "anew")
 
 

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 
 from evenkeel.engine.adapters.recording import Recording
@@ -19,6 +17,7 @@ from evenkeel.engine.messages.wording.facts import words
 from evenkeel.engine.messages.wording.incidents import impact
 from evenkeel.engine.model.facts import Fact, finding
 from evenkeel.engine.model.states import Diagnosis
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.pipeline import evaluate_groups
 from evenkeel.engine.pipeline.evaluate_groups import judge_chunk, judge_groups
 from evenkeel.engine.pipeline.measure import observed_of
@@ -144,7 +143,7 @@ def test_a_group_that_the_configuration_leaves_out_is_not_missed() -> None:
 
 
 def judged_after(
-    change: Callable[[dict[str, pa.Table], dict[str, Any]], None],
+    change: Callable[[dict[str, Table], dict[str, Any]], None],
 ) -> dict[str, Judged]:
     """What is odd at a snapshot whose tables and facts are others, after two as they are."""
     lake, ids = few_situations()
@@ -162,10 +161,10 @@ def judged_after(
 def test_a_group_that_is_gone_and_has_nothing_to_read_is_well() -> None:
     """Whoever deletes what is idle hears nothing, and what was wrong with it before is over."""
 
-    def leave_out(tables: dict[str, pa.Table], _: object) -> None:
+    def leave_out(tables: dict[str, Table], _: object) -> None:
         for name, table in tables.items():
-            if "group_id" in table.column_names:
-                tables[name] = table.filter(pc.not_equal(table["group_id"], "healthy-idle"))
+            if "group_id" in table.columns:
+                tables[name] = table.filter(~table["group_id"].equal("healthy-idle"))
 
     gone = judged_after(leave_out)["healthy-idle"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-import pyarrow.compute as pc
 import pytest
 
 from evenkeel.engine.adapters.memory import MemoryHistory, MemoryNotifier
@@ -42,8 +41,8 @@ def taken(names: Iterable[str], number: int = SNAPSHOTS) -> list[Taken]:
 def unlisted(one: Taken, group: str) -> Taken:
     """A snapshot that could not list a group."""
     tables = {
-        name: table.filter(pc.not_equal(table["group_id"], group))
-        if "group_id" in table.column_names
+        name: table.filter(~table["group_id"].equal(group))
+        if "group_id" in table.columns
         else table
         for name, table in one.tables.items()
     }

@@ -16,8 +16,9 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.columns import columns_of
 from evenkeel.engine.model.groups import GroupSnapshot
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.records import GroupMetrics
-from evenkeel.engine.snapshots import METRICS, VALIDATION, rows_to_table
+from evenkeel.engine.snapshots import METRICS, VALIDATION
 from tests.helpers.measuring import metric_rows, proposed
 from tests.helpers.snapshots import Group, group, groups, make_snapshot, member, store, topic
 
@@ -94,7 +95,7 @@ def measured(snapshot: ClusterSnapshot, withheld: Iterable[str]) -> dict[str, li
         key | {"group_id": each, "expectation": "x", "success": False, "reason": "broken"}
         for each in withheld
     ]
-    lake.write("validation", name, {"validation": rows_to_table(verdicts, VALIDATION)}, {})
+    lake.write("validation", name, {"validation": Table.from_rows(verdicts, VALIDATION)}, {})
     tables = pipeline.compute_metrics(lake, SETTINGS, name)
     return {dataset: tables[dataset].to_pylist() for dataset in METRICS}
 

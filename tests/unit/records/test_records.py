@@ -8,12 +8,12 @@ import math
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pyarrow as pa
 import pytest
 
 from evenkeel import sql
 from evenkeel.engine import records
 from evenkeel.engine.cli.views.columns import head
+from evenkeel.engine.model import tables
 from evenkeel.engine.model.assignments import Deployment, Feasibility, Move, Verdict
 from evenkeel.engine.model.columns import columns_of, parts_of
 from evenkeel.engine.model.figures import Score
@@ -27,12 +27,12 @@ from evenkeel.engine.records import (
     IncidentCourse,
     PartitionMetrics,
     ValidationRow,
-    arrow_schema,
     blank,
     columns_of_query,
     record_of,
     records_of,
     row_of,
+    schema_of,
     table_of,
     to_json,
 )
@@ -150,7 +150,7 @@ def test_a_row_is_flat_and_plain():
     assert row["drain_seconds"] == math.inf
     assert (row["deployment"], type(row["deployment"])) == ("setting", str)
     assert row["moved"] == [{"topic": "t", "partition": 0, "from_member": "a", "to_member": None}]
-    assert set(row) == set(arrow_schema(CandidateRow).names)
+    assert set(row) == set(schema_of(CandidateRow))
 
 
 def test_a_column_that_an_older_version_did_not_know_has_its_default():
@@ -183,15 +183,14 @@ def test_what_must_be_known_is_demanded():
 
 def test_what_the_database_gives_is_not_in_the_lake():
     """A number that a table generates has no column in a file."""
-    assert "validation_id" not in arrow_schema(ValidationRow).names
+    assert "validation_id" not in schema_of(ValidationRow)
 
 
 def test_whole_numbers_take_the_bits_they_declare():
     """Counts take 32 bits, offsets 64."""
-    schema = arrow_schema(GroupMetrics)
-    assert schema.field("members").type == pa.int32()
-    assert schema.field("total_lag").type == pa.int64()
-    assert schema.field("rates_since").type == pa.timestamp("ms", tz="UTC")
+    schema = schema_of(GroupMetrics)
+    kinds = [schema[name] for name in ("members", "total_lag", "rates_since")]
+    assert kinds == [tables.INT32, tables.INT64, tables.MOMENT]
 
 
 def test_records_that_only_the_database_keeps_have_rows_and_json_too():

@@ -11,7 +11,8 @@ import psycopg
 import pytest
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.snapshots import METRICS, rows_to_table
+from evenkeel.engine.model.tables import Table
+from evenkeel.engine.snapshots import METRICS
 from tests.helpers.history_rows import FIRST, manifest, metrics
 from tests.helpers.silenced import silence
 
@@ -30,7 +31,7 @@ def seen(history: PostgresHistory, minute: int, **groups: Mapping[str, Any]) -> 
     history.store_snapshot(taken)
     tables = metrics(taken.snapshot_id, {name: [0] for name in groups})
     rows = [row | groups[row["group_id"]] for row in tables["group_metrics"].to_pylist()]
-    tables["group_metrics"] = rows_to_table(rows, METRICS["group_metrics"])
+    tables["group_metrics"] = Table.from_rows(rows, METRICS["group_metrics"])
     history.store_metrics(taken.snapshot_id, tables)
 
 

@@ -14,8 +14,9 @@ from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresShelf
 from evenkeel.engine.model.assignments import AdviceState
 from evenkeel.engine.model.errors import InputError
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.records import CandidateColumns, arrow_schema
-from evenkeel.engine.snapshots import METRICS, rows_to_table
+from evenkeel.engine.snapshots import METRICS
 from tests.helpers.history_rows import FIRST, advice, candidates, fill, manifest, metrics
 from tests.helpers.silenced import silence
 
@@ -166,7 +167,7 @@ def test_groups_are_sorted_with_the_worst_first(
         | ({"error": "not authorized"} if row["group_id"] == "broken" else {})
         for row in tables["group_metrics"].to_pylist()
     ]
-    tables["group_metrics"] = rows_to_table(rows, METRICS["group_metrics"])
+    tables["group_metrics"] = Table.from_rows(rows, METRICS["group_metrics"])
     history.store_metrics(taken.snapshot_id, tables)
     assert [row["group_id"] for row in history.query("groups")] == [
         *("rewound", "stuck", "halted", "behind"),
@@ -197,7 +198,7 @@ def test_groups_tell_what_is_found_about_racks_of_the_live_assignment(
     history.store_snapshot(taken)
     tables = metrics(taken.snapshot_id, {"g": [1]})
     rows = [row | {"findings": ["odd"]} for row in tables["group_metrics"].to_pylist()]
-    tables["group_metrics"] = rows_to_table(rows, METRICS["group_metrics"])
+    tables["group_metrics"] = Table.from_rows(rows, METRICS["group_metrics"])
     history.store_metrics(taken.snapshot_id, tables)
     assert [row["findings"] for row in history.query("groups")] == [["odd"]]
     history.store_candidates(
@@ -248,7 +249,7 @@ def observed(
     tables = metrics(taken.snapshot_id, {group: [0]}, **columns)
     row = tables["member_metrics"].to_pylist()[0]
     rows = [row | {"member_id": one, "identity": who} for one, who in members.items()]
-    tables["member_metrics"] = rows_to_table(rows, METRICS["member_metrics"])
+    tables["member_metrics"] = Table.from_rows(rows, METRICS["member_metrics"])
     history.store_metrics(taken.snapshot_id, tables)
     return taken.snapshot_id
 
@@ -381,7 +382,9 @@ def priced(history: PostgresHistory, group: str, **costs: tuple[str, float | Non
         row["cross_rack_bytes_per_second"] = None if cost is None else cost * 1000
         row["currency"] = "EUR"
         row["racks_left_out"] = 2 if row["strategy"] == "fair" else 1
-    history.store_candidates(taken.snapshot_id, rows_to_table(rows, arrow_schema(CandidateColumns)))
+    history.store_candidates(
+        taken.snapshot_id, Table.from_rows(rows, arrow_schema(CandidateColumns))
+    )
     return history.query("cross_rack_cost", group=group)
 
 
@@ -501,7 +504,7 @@ def test_open_switches_are_summed_without_what_is_unknown(history: PostgresHisto
             row["cross_rack_cost_per_month"], row["currency"] = (9.0 if is_live else 4.0), "EUR"
         tables += rows
     history.store_candidates(
-        taken.snapshot_id, rows_to_table(tables, arrow_schema(CandidateColumns))
+        taken.snapshot_id, Table.from_rows(tables, arrow_schema(CandidateColumns))
     )
     told = [advice(taken.snapshot_id, group) for group in ("a", "b")]
     told.append(advice(taken.snapshot_id, "c", verdict="stay", strategy=None))

@@ -18,9 +18,10 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.assignments import Verdict
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.pipeline.maintain import MaintenanceReport, maintain
 from evenkeel.engine.ports import ClusterDay
-from evenkeel.engine.snapshots import METRICS, rows_to_table
+from evenkeel.engine.snapshots import METRICS
 from tests.helpers.history_rows import FIRST, advice, manifest, metrics
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
@@ -106,7 +107,7 @@ def store(history: PostgresHistory, shot: Shot, *, known: str | None = None) -> 
         history.store_snapshot(taken)
     tables = metrics(snapshot_id, {name: [0] for name in shot.groups})
     rows = [row | shot.groups[row["group_id"]] for row in tables["group_metrics"].to_pylist()]
-    tables["group_metrics"] = rows_to_table(rows, METRICS["group_metrics"])
+    tables["group_metrics"] = Table.from_rows(rows, METRICS["group_metrics"])
     history.store_metrics(snapshot_id, tables)
     if known is None:
         told = [

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.engine.adapters.postgres.copy import as_json, as_text, pieces, worst
+from evenkeel.engine.model.tables import INT32, INT64, TEXT, Table
 
 
 def lines(**columns: object) -> list[str]:
@@ -97,9 +98,8 @@ def test_each_group_keeps_its_worst(
 ) -> None:
     """As sorting each group by hand: largest lag first, unknown last, then topic and partition."""
     names = ("group_id", "topic", "partition", "lag")
-    kinds = (pa.string(), pa.string(), pa.int32(), pa.int64())
-    columns = [[row[i] for row in rows] for i in range(4)]
-    table = pa.table(columns, schema=pa.schema(list(zip(names, kinds, strict=True))))
+    schema = dict(zip(names, (TEXT, TEXT, INT32, INT64), strict=True))
+    table = Table.from_rows([dict(zip(names, row, strict=True)) for row in rows], schema)
     expected = []
     for group in sorted({row[0] for row in rows}):
         own = [row for row in rows if row[0] == group]
