@@ -9,7 +9,7 @@ tables of them, and back.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -521,7 +521,7 @@ class Table:
 
 def column(values: Iterable[Any], kind: Kind) -> Series:
     """
-    A column of Python values, None where unknown; a moment is a datetime with a time zone.
+    A column of Python values, None where unknown; a moment is a datetime with a time zone, or in milliseconds.
 
     >>> column([[1], None, []], list_of(INT32)).to_pylist()
     [[1], None, []]
@@ -665,10 +665,5 @@ def _moment(milliseconds: int) -> datetime:
     return _EPOCH + timedelta(milliseconds=milliseconds)
 
 
-def _milliseconds(moment: datetime) -> int:
-    return (moment - _EPOCH) // _MILLISECOND
-
-
-def iterate(table: Table, *names: str) -> Iterator[tuple[Any, ...]]:
-    """The values of some columns, row by row."""
-    return zip(*(table[name].to_pylist() for name in names), strict=True)
+def _milliseconds(moment: datetime | int) -> int:
+    return moment if isinstance(moment, int) else (moment - _EPOCH) // _MILLISECOND

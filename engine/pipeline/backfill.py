@@ -19,8 +19,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from importlib.metadata import version
 from typing import Any, Protocol
 
-import pyarrow.compute as pc
-
 from ..config import Settings
 from ..config.times import moment, span
 from ..messages.wording import moment as worded
@@ -373,7 +371,7 @@ def outcome_of(lake: Lake, history: Queries, plan: BackfillPlan) -> BackfillOutc
     for snapshot_id in plan.ids:
         with suppress(SnapshotNotFound):
             listed = lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"]
-            names |= {*pc.unique(listed).to_pylist()}
+            names |= {*listed.used().words}
     return BackfillOutcome(
         groups=len(fnmatch.filter(names, asked.groups)),
         differing=len({each["group_id"] for each in changes}),

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.compute as pc
 from rich.cells import cell_len
 from rich.console import Group
 from rich.layout import Layout
@@ -251,7 +250,7 @@ def _opened(seen: Seen, group: str | None, width: int) -> Sequence[Text]:
     heads = [row for row in seen.groups if row["group_id"] == group]
     if not heads:
         return [Text(f"{text(group)} is not in the newest snapshot.")]
-    members = seen.members.filter(pc.field("group_id") == group).to_pylist()
+    members = seen.members.filter(seen.members["group_id"].equal(group)).to_pylist()
     names = short_names([record_of(MemberMetrics, row) for row in members])
     partitions = [
         row for row in seen.partitions if row["group"] == group and row["partition"] is not None

@@ -49,7 +49,7 @@ def test_a_recording_is_enough_for_advice_on_every_group(run, recording):
     assert all(row["reason"] for row in rows.values())
     assert all(row["form"].startswith("local run") for row in rows.values())
     uneven = rows["uneven"]
-    assert set(METRICS["group_metrics"].names) - {"group_id"} <= set(uneven)
+    assert set(METRICS["group_metrics"]) - {"group_id"} <= set(uneven)
     assert [row["strategy"] for row in uneven["strategies"]][:3] == ["live", "range", "roundrobin"]
     assert uneven["moves"]
     assert "less across racks" in uneven["reason"]
