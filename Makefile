@@ -58,6 +58,10 @@ $(INSTALLED): pyproject.toml constraints.txt $(LOCKS)/installer.txt $(LOCKS)/bui
 browser: ## Install Chromium, for the tests that look at pages; needs root
 	@.ci/browser
 
+.PHONY: tools
+tools: $(INSTALLED) ## Put promtool (of Debian) and helm (which needs Go) into .venv, for the tests of the files to deploy
+	@.ci/tools
+
 .PHONY: java
 java:
 	@java="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"

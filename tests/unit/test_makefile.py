@@ -15,6 +15,7 @@ TARGETS = [
     "help",
     "install",
     "browser",
+    "tools",
     "demo",
     "stop",
     "test",
