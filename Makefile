@@ -115,6 +115,10 @@ sbom: $(RELEASE_INSTALLED) ## Build the wheel and its bill of materials (Cyclone
 	@$(BIN)/python -m hatchling build -t wheel
 	$(BIN)/python -m tests.supply.sbom dist
 
+.PHONY: release
+release: java $(RELEASE_INSTALLED) ## Build wheel, sdist, jar (needs a JDK), bill and notes, and check them, into dist; OFFLINE=1 without an index
+	@$(BIN)/python -m tests.supply.release $(if $(OFFLINE),--offline)
+
 $(RELEASE_INSTALLED): $(INSTALLED) $(LOCKS)/release.txt
 	@$(BIN)/$(PIP) $(LOCKED) -r $(LOCKS)/release.txt
 	touch $(RELEASE_INSTALLED)
