@@ -58,6 +58,10 @@ $(INSTALLED): pyproject.toml constraints.txt $(LOCKS)/installer.txt $(LOCKS)/bui
 browser: ## Install Chromium, for the tests that look at pages; needs root
 	@.ci/browser
 
+.PHONY: tools
+tools: $(INSTALLED) ## Put promtool (of Debian) and helm (which needs Go) into .venv, for the tests of the files to deploy
+	@.ci/tools
+
 .PHONY: java
 java:
 	@java="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"
@@ -110,6 +114,10 @@ lock: ## Write the hashes of what constraints.txt pins, into .ci/locks
 sbom: $(RELEASE_INSTALLED) ## Build the wheel and its bill of materials (CycloneDX), into dist
 	@$(BIN)/python -m hatchling build -t wheel
 	$(BIN)/python -m tests.supply.sbom dist
+
+.PHONY: release
+release: java $(RELEASE_INSTALLED) ## Build wheel, sdist, jar (needs a JDK), bill and notes, and check them, into dist; OFFLINE=1 without an index
+	@$(BIN)/python -m tests.supply.release $(if $(OFFLINE),--offline)
 
 $(RELEASE_INSTALLED): $(INSTALLED) $(LOCKS)/release.txt
 	@$(BIN)/$(PIP) $(LOCKED) -r $(LOCKS)/release.txt

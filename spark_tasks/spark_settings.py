@@ -86,7 +86,7 @@ class Place:
         Raises:
             ConfigError: The URL of the server is invalid, or a master is set as well.
         """
-        return cls(_server(environ), environ.get(MASTER, "local[*]"), environ)
+        return cls(_server(environ), environ.get(MASTER) or "local[*]", environ)
 
     def __str__(self) -> str:
         """The name for messages."""

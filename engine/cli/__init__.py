@@ -7,9 +7,12 @@ of them, `views` what several of them show. A verb is imported when it is called
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from .command_end import EXIT_CODES, VerbGroup
+from .options import option
 from .verbs import SHOWN
 
 __all__ = ["app", "main"]
@@ -37,8 +40,20 @@ app = typer.Typer(
 )
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"evenkeel {version('evenkeel')}")
+        raise typer.Exit
+
+
 @app.callback()
-def evenkeel() -> None:
+def evenkeel(
+    version: Annotated[
+        bool, option("--version", "Print the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
     """Find out why a Kafka consumer group is behind, and whether another partition assignment would fix it."""
 
 

@@ -164,7 +164,7 @@ def spark_cluster() -> Iterator[Check]:
     """Whether the cluster or server that Spark's steps are sent to has our environment and the lake."""
     # its URL may hold a token
     remote = "the Spark Connect server" if os.environ.get("EVENKEEL_SPARK_REMOTE") else None
-    master = remote or os.environ.get("EVENKEEL_SPARK_MASTER", "local")
+    master = remote or os.environ.get("EVENKEEL_SPARK_MASTER") or "local"
     if master.startswith("local"):
         return
     words = [sys.executable, "-m", "evenkeel.spark_tasks.preflight"]

@@ -131,7 +131,9 @@ class Settings(BaseSettings):
         maintenance: Planned work: windows without alerts about some groups.
     """
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix="EVENKEEL_")
+    model_config = SettingsConfigDict(
+        frozen=True, extra="forbid", env_prefix="EVENKEEL_", env_ignore_empty=True
+    )
 
     lake: str = ".evenkeel/lake"
     lookback: int = Field(default=12, ge=1, le=500)
@@ -168,7 +170,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The environment beats what was handed in (connections over file)."""
+        """The environment, but for empty variables, beats what was handed in (connections over file)."""
         return env_settings, init_settings
 
     @property

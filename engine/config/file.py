@@ -57,7 +57,7 @@ def from_environment(names: Iterable[str]) -> dict[str, Any]:
     """What the environment says of some keys at the top: JSON where it is that, else text."""
     variables = {name.upper(): value for name, value in os.environ.items()}
     given = {name: variables.get(f"EVENKEEL_{name.upper()}") for name in names}
-    return {name: _parsed(value) for name, value in given.items() if value is not None}
+    return {name: _parsed(value) for name, value in given.items() if value}
 
 
 def _parsed(text: str) -> Any:

@@ -32,7 +32,7 @@ SERVER_ASSIGNOR = sorted(_OURS.glob("EvenkeelServer*.java"))
 MEMBER_ASSIGNORS = [_OURS / f"Evenkeel{name}Assignor.java" for name in ("Fair", "LagAware")]
 """Ours, which are asked as Kafka's are."""
 NO_COMPILER = (
-    "the oracle is compiled from source and this Java has no compiler: install a JDK >= 17"
+    "there are Java sources to compile and this Java has no compiler: install a JDK >= 17"
     " (Debian: apt install openjdk-17-jdk-headless), or point JAVA_HOME at one"
 )
 
@@ -48,7 +48,12 @@ class Jvm:
     """The Java class that is asked."""
 
     def __init__(
-        self, *, heap: str = "1g", home: Path | None = None, log: Path | None = None
+        self,
+        *,
+        heap: str = "1g",
+        home: Path | None = None,
+        log: Path | None = None,
+        jar: Path | None = None,
     ) -> None:
         """
         Start it.
@@ -57,6 +62,7 @@ class Jvm:
             heap: What it may use for objects, as Java writes it.
             home: Instead of `.evenkeel` of this checkout.
             log: The file that warnings go to; without it there are none.
+            jar: Our classes, instead of those compiled here.
 
         Raises:
             LocalClusterError: There is no Java, or it has no compiler, or no jars.
@@ -64,13 +70,14 @@ class Jvm:
         self.folder = (home or checkout_home()) / "oracle"
         java, _ = find_java()
         classes = compiled(self.folder)
+        before = f"{jar}:" if jar else ""
         level = "OFF" if log is None else "WARN"
         self.log = log or self.folder / f"{self.main}.log"
         with self.log.open("wb") as file:
             self._process = subprocess.Popen(
                 [
                     *(str(java), f"-Xms{heap}", f"-Xmx{heap}", f"-Dlog4j2.level={level}"),
-                    *("-cp", f"{classes}:{classpath(resolve_jars())}", self.main),
+                    *("-cp", f"{before}{classes}:{classpath(resolve_jars())}", self.main),
                 ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

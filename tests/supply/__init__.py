@@ -1,1 +1,1 @@
-"""What evenkeel is made of: what it installs, what it bundles, their licenses and known vulnerabilities."""
+"""What a release is and what it is made of: what it installs and bundles, their licenses and known vulnerabilities."""

@@ -143,21 +143,29 @@ def _now() -> datetime:
     return datetime.fromtimestamp(int(seconds), UTC) if seconds else datetime.now(UTC)
 
 
+def beside(wheel: Path, at: datetime) -> Path:
+    """
+    Write the bill of a wheel beside it.
+
+    Raises:
+        NotAsPinned: Another version is installed than `constraints.txt` pins.
+    """
+    target = wheel.with_suffix(".cdx.json")
+    target.write_text(bill(wheel, at) + "\n", encoding="utf-8")
+    return target
+
+
 def main(folder: Path) -> int:
     """Write the bill of the newest wheel in a folder, beside it."""
     wheels = sorted(folder.glob("evenkeel-*.whl"), key=lambda file: file.stat().st_mtime)
     if not wheels:
         print(f"no wheel in {folder}: make sbom builds one", file=sys.stderr)
         return 1
-    wheel = wheels[-1]
     try:
-        text = bill(wheel, _now())
+        print(beside(wheels[-1], _now()))
     except NotAsPinned as error:
         print(f"{error}; run make install", file=sys.stderr)
         return 1
-    target = wheel.with_suffix(".cdx.json")
-    target.write_text(text + "\n", encoding="utf-8")
-    print(target)
     return 0
 
 

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import time
 import tomllib
-import venv
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from packaging.utils import canonicalize_name
 
 from evenkeel.engine.cli.verbs import PATHS
 from evenkeel.engine.model.extras import EXTRAS, install
+from tests.supply import release
 
 ROOT = Path(__file__).parents[2]
 FROM = ("--from", str(ROOT / "tests" / "data" / "cluster-recording.evenkeel"))
@@ -142,24 +143,19 @@ def test_every_package_of_an_extra_is_known_and_none_of_the_core() -> None:
 def test_the_wheel_alone_answers_from_an_empty_environment(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Built and installed with what it requires and no more, each verb answers; it needs a package index."""
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
+    """Each verb answers with what the wheel requires and no more, and its extras resolve; it needs a package index."""
+    (wheel,) = release.build(ROOT, tmp_path, datetime.now(UTC), "wheel")
     home = tmp_path / "home"
     began = time.monotonic()
-    venv.create(home, with_pip=False)
-    pip = [sys.executable, "-m", "pip", "--python", str(home / "bin" / "python"), "install"]
-    pinned = ["--quiet", "-c", str(ROOT / "constraints.txt"), str(wheel)]
-    subprocess.run([*pip, *pinned], check=True)
+    program = release.installed(wheel, home)
     lines = [f"installed: {time.monotonic() - began:.1f} s, {_megabytes(home):.0f} MB"]
     lacking = {name.name.partition("-")[0] for name in home.glob("lib/*/site-packages/*")}
     assert lacking & set(EXTRAS) == set()
 
-    for words in (["--help"], *VERBS):
+    for words in (["--help"], ["--version"], *VERBS):
         began = time.monotonic()
         done = subprocess.run(
-            [home / "bin" / "evenkeel", *words],
+            [program, *words],
             cwd=tmp_path,
             env={k: v for k, v in os.environ.items() if not re.match("PYTHON|EVENKEEL", k)},
             capture_output=True,
@@ -171,6 +167,7 @@ def test_the_wheel_alone_answers_from_an_empty_environment(
     with capsys.disabled():
         print("", *lines, sep="\n")
     assert _megabytes(home) < MOST_MB
+    release.check_extras(wheel, home)
 
 
 def _megabytes(folder: Path) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import shutil
 import subprocess
 import tomllib
 from functools import reduce
@@ -19,6 +18,7 @@ from typer.main import get_command
 
 from evenkeel.engine.cli import app
 from evenkeel.engine.config import Settings, load
+from tests.helpers.tools import needs, tool
 from tests.stage.kafka.jars import KAFKA_VERSION
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,7 @@ COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
 SERVICES = COMPOSE["services"]
 OURS = [each for each in SERVICES.values() if "build" in each]
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
-HELM = shutil.which("helm")
+HELM = tool("helm")
 USER = "10001"
 SERVE = get_command(app).get_command(None, "serve")
 PORT = int(SERVE.make_context("serve", []).params["listen"].rpartition(":")[2])
@@ -141,7 +141,7 @@ def test_templates_and_values_agree():
         assert skeleton(path)["kind"].lower() == path.stem
 
 
-@pytest.mark.skipif(HELM is None, reason="helm is not installed")
+@needs("helm")
 def test_helm_accepts_the_chart():
     """With all that can be switched on."""
     on = "serviceMonitor.enabled=true,credentials.secret=kafka,podAnnotations.a=b"

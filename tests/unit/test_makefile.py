@@ -15,6 +15,7 @@ TARGETS = [
     "help",
     "install",
     "browser",
+    "tools",
     "demo",
     "stop",
     "test",
@@ -24,6 +25,7 @@ TARGETS = [
     "docs",
     "lock",
     "sbom",
+    "release",
     "oracle",
     "bench",
     "bench-fleet",
@@ -79,7 +81,8 @@ def test_make_alone_lists_every_command(checkout: Path) -> None:
     ],
 )
 @pytest.mark.parametrize(
-    "target", ["demo", "test", "test-nightly", "oracle", "bench", "bench-fleet", "kafka"]
+    "target",
+    ["demo", "test", "test-nightly", "release", "oracle", "bench", "bench-fleet", "kafka"],
 )
 def test_an_old_java_is_one_line(checkout: Path, target: str, answer: str, found: str) -> None:
     """Java before 17, or none, ends at once with what to install."""
@@ -155,3 +158,32 @@ def test_stopping_and_cleaning_need_no_installation(checkout: Path) -> None:
     assert make(checkout, "stop").returncode == 0
     assert make(checkout, "clean").returncode == 0
     assert not (checkout / ".evenkeel").exists()
+
+
+@pytest.mark.parametrize(
+    ("there", "code", "said"),
+    [
+        ((), 1, ["No promtool: this is no Debian", "No helm: no Debian has it; install Go"]),
+        (("apt-get", "go"), 1, ["No promtool: Debian's prometheus", "No helm: Go cannot build"]),
+        (("promtool", "helm"), 0, ["promtool: ", "helm: "]),
+    ],
+)
+def test_a_tool_that_cannot_be_had_is_one_line(
+    checkout: Path, there: tuple[str, ...], code: int, said: list[str]
+) -> None:
+    """Neither root nor a service is needed; what is there already is left alone."""
+    shutil.copy(CHECKOUT / ".ci" / "tools", checkout / ".ci")
+    for name in ("bash", "dirname", "id", "mkdir", "mktemp", "rm", "timeout"):
+        (checkout / "bin" / name).symlink_to(str(shutil.which(name)))
+    for name in there:
+        program(checkout, name, "exit 1")
+    done = subprocess.run(
+        ["bash", str(checkout / ".ci" / "tools")],
+        env={"PATH": str(checkout / "bin")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = [*done.stderr.splitlines(), *done.stdout.splitlines()[-2 * (code == 0) :]]
+    assert done.returncode == code
+    assert [line.startswith(start) for line, start in zip(lines, said, strict=False)] == [True] * 2

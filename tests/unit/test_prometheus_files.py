@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,12 +17,13 @@ from evenkeel.engine.adapters.prometheus import MetricsPage
 from evenkeel.engine.adapters.prometheus.families import HORIZONS, QUANTILES
 from evenkeel.engine.model.states import WORST_FIRST
 from tests.helpers.made_tables import ROOT
+from tests.helpers.tools import needs, tool
 
 EXAMPLES = ROOT / "docs" / "prometheus"
 RULES = EXAMPLES / "rules.yml"
 DASHBOARD = json.loads((ROOT / "sql/grafana/evenkeel-prometheus.json").read_text("utf-8"))
 PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
-PROMTOOL = shutil.which("promtool")
+PROMTOOL = tool("promtool")
 
 STATES = {*(one.measure for one in WORST_FIRST), "pending", "confirmed"}
 
@@ -141,7 +141,7 @@ def scenario(members: str, needed: str, helps: str, wanted: int | None) -> dict[
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed")
+@needs("promtool")
 def test_promtool_finds_the_number_of_replicas(tmp_path: Path):
     """By the rules and by KEDA's query alike, in each situation that the files speak of."""
     tests = [

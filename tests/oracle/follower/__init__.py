@@ -85,7 +85,9 @@ def _jar(name: str, sources: list[Path], on: str, home: Path, *options: str) -> 
 class _Asked(Jvm):
     """A Java class beside the follower; to be used in a `with` statement."""
 
-    def __init__(self, log: Path, *options: str, home: Path | None = None) -> None:
+    def __init__(
+        self, log: Path, *options: str, home: Path | None = None, jar: Path | None = None
+    ) -> None:
         """
         Start it.
 
@@ -93,20 +95,21 @@ class _Asked(Jvm):
             log: The file that what it logs goes to.
             options: More for Java.
             home: Instead of `.evenkeel` of this checkout.
+            jar: Our classes, instead of those compiled here.
 
         Raises:
             LocalClusterError: There is no Java, or it has no compiler, or no jars.
         """
         java, _ = find_java()
-        jar = follower_jar(home)
+        own = follower_jar(home)
         jars = classpath(resolve_jars())
-        harness = _jar("follower-harness", HARNESS, f"{jar}:{jars}", home or checkout_home())
+        harness = _jar("follower-harness", HARNESS, f"{own}:{jars}", home or checkout_home())
         self.log = log
         with log.open("wb") as file:
             self._process = subprocess.Popen(
                 [
                     *(str(java), "-Xmx256m", "-XX:+UseSerialGC", "-Dlog4j2.level=WARN"),
-                    *("-XX:TieredStopAtLevel=1", *options, "-cp", f"{harness}:{jar}:{jars}"),
+                    *("-XX:TieredStopAtLevel=1", *options, "-cp", f"{harness}:{jar or own}:{jars}"),
                     f"io.evenkeel.{self.main}",
                 ],
                 stdin=subprocess.PIPE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from evenkeel.engine.cli.command_end import EXIT_CODES
 from evenkeel.engine.cli.verbs import VERBS
 from evenkeel.engine.messages.incident_message import next_command
 from evenkeel.engine.model.states import Diagnosis
+from tests.helpers.made_tables import ROOT
 from tests.unit.cli.conftest import Run
 
 ORDER = """
@@ -137,6 +139,14 @@ def test_without_arguments_it_shows_the_help(run):
     """Who types the bare name wants to know what there is."""
     assert run().stdout == run("--help").stdout
     assert run().exit_code == 0
+
+
+def test_it_prints_the_version_of_the_project(run):
+    """As pyproject.toml has it, and no more."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    version = tomllib.loads(text)["project"]["version"]
+
+    assert run("--version").stdout == f"evenkeel {version}\n"
 
 
 def test_a_wide_terminal_is_not_exceeded(run):

@@ -8,6 +8,7 @@ import pickle
 import pytest
 
 from evenkeel.engine.config import (
+    SECRET_KEYS,
     ClusterSettings,
     Filter,
     Rule,
@@ -118,6 +119,16 @@ def test_a_secret_in_the_file_is_refused_without_repeating_it(write, text):
 
     assert "hunter2" not in str(caught.value)
     assert "environment variable" in str(caught.value)
+
+
+@pytest.mark.parametrize("key", sorted(SECRET_KEYS))
+def test_an_empty_variable_is_not_set(monkeypatch, key):
+    """As compose files hand on what is not there; a connection counts, and without one there is no secret."""
+    monkeypatch.setenv(f"EVENKEEL_{key.upper()}", "")
+    given = load(connections={key: "https://from-connection"})
+
+    assert getattr(given, key).get_secret_value() == "https://from-connection"
+    assert getattr(load(), key) is None
 
 
 def test_secrets_never_show_in_a_repr(write, monkeypatch):

@@ -31,6 +31,7 @@ def test_a_url_names_host_and_port(url, host, port):
 def test_without_a_url_there_is_no_server():
     """Then Spark is started as before."""
     assert Place.named({MASTER: "local[2]", REMOTE: ""}).server is None
+    assert Place.named({MASTER: ""}).master == "local[*]"
 
 
 def test_a_server_never_shows_its_token():
