@@ -54,7 +54,7 @@ CASE = {
     "members": [{"id": m, "topics": ["t"], "rack": m} for m in "ab"],
 }
 
-MOST_MB = 300
+MOST_MB = 120
 """Megabytes that an installed core takes, with what Python compiles of it."""
 
 PROGRAM = """

@@ -38,8 +38,7 @@ from ...snapshots import (
     split_snapshot_id,
 )
 from ...snapshots.damage import damage_of
-from .parquet import read_parquet, write_parquet
-from .parquet_pages import contents_of
+from .parquet import contents_of, read_parquet, write_parquet
 
 FORMAT = "evenkeel-recording"
 VERSION = 1
@@ -55,8 +54,6 @@ _IN_MEMORY = 1_000_000_000
 """Bytes that a table takes at most; Parquet writes a text that is there a million times once."""
 _GROWTH = 1000
 """A table takes at most so many times the bytes of its part, or of `_PART` where that is more to begin with."""
-_AT_ONCE = 65_536
-"""Rows that are unpacked together at most."""
 
 
 def write_recording(path: str | Path, lake: Lake, snapshot_ids: Sequence[str]) -> int:
@@ -169,9 +166,7 @@ def _table(archive: zipfile.ZipFile, dataset: str) -> Table:
         raise _Refused(f"{dataset} has more values than {_VALUES:,}")
     if holds.unpacked > min(_IN_MEMORY, max(_PART, _GROWTH * len(content))):
         raise _Refused(f"{dataset} takes too much memory")
-    # a text that is stored once may be there in every row, and is unpacked for each of those read together
-    at_once = max(1, min(_AT_ONCE, _PART // max(holds.largest, 1)))
-    return shaped(read_parquet(content, at_once), SNAPSHOT[dataset])
+    return shaped(read_parquet(content), SNAPSHOT[dataset])
 
 
 def _check_version(path: str | Path, contents: Mapping[str, Any]) -> None:

@@ -25,7 +25,7 @@ from evenkeel.engine.adapters.recording import (
     open_recording,
     write_recording,
 )
-from evenkeel.engine.adapters.recording.parquet_pages import contents_of
+from evenkeel.engine.adapters.recording.parquet import contents_of
 from evenkeel.engine.model.errors import InputError, LakeError, SnapshotNotFound
 from evenkeel.engine.model.facts import finding, note
 from evenkeel.engine.model.tables import empty

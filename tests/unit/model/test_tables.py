@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.adapters.arrow import from_arrow, to_arrow
+from evenkeel.engine.adapters.arrow import arrow_schema, from_arrow, to_arrow
 from evenkeel.engine.adapters.recording.parquet import read_parquet, write_parquet
 from evenkeel.engine.model.tables import (
     BOOL,
@@ -101,13 +103,30 @@ def test_arrow_gives_back_what_it_is_given(told: list[dict[str, Any]]) -> None:
     assert from_arrow(arrow.slice(1, 3)).to_pylist() == told[1:4]
 
 
-@given(rows(SCHEMA), st.integers(1, 4))
-def test_a_parquet_file_gives_back_what_it_is_given(
-    told: list[dict[str, Any]], at_once: int
-) -> None:
-    """However few rows are read at once."""
+@given(rows(SCHEMA))
+def test_a_parquet_file_gives_back_what_it_is_given(told: list[dict[str, Any]]) -> None:
+    """To us and to pyarrow."""
     table = Table.from_rows(told, SCHEMA)
-    assert read_parquet(write_parquet(table), at_once) == table
+    content = write_parquet(table)
+    assert read_parquet(content) == table
+    assert pq.read_table(io.BytesIO(content)).cast(arrow_schema(SCHEMA)).to_pylist() == told
+
+
+@given(
+    rows(SCHEMA),
+    st.sampled_from(
+        [{}, {"use_dictionary": False}, {"compression": "none"}, {"data_page_size": 1}]
+    ),
+    st.integers(1, 4),
+)
+def test_what_pyarrow_writes_is_read(
+    told: list[dict[str, Any]], options: dict[str, Any], row_group_size: int
+) -> None:
+    """With dictionaries and without, packed and not, in many pages and row groups."""
+    options = {"compression": "zstd", **options, "row_group_size": row_group_size}
+    table, sink = Table.from_rows(told, SCHEMA), io.BytesIO()
+    pq.write_table(to_arrow(table), sink, **options)
+    assert read_parquet(sink.getvalue()) == table
 
 
 @given(st.lists(st.tuples(values(TEXT), st.none() | st.integers(-3, 3)), max_size=8))
