@@ -1,7 +1,7 @@
 """
 Thrift's compact protocol, as far as the headers of Parquet files need it.
 
-Source: https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
+Source: the specification of the compact protocol in Apache Thrift.
 """
 
 from __future__ import annotations
