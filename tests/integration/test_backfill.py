@@ -149,7 +149,7 @@ def numbers_of(lake: Lake, ids: list[str] | None = None) -> list[tuple[Any, ...]
         _rounded(row)
         for taken in ids or lake.snapshots(CLUSTER, limit=ALL)[::-1]
         for row in lake.read("group_metrics", [taken], columns=NUMBERS)
-        .sort_by("group_id")
+        .sorted_by("group_id")
         .to_pylist()
     ]
 
