@@ -13,6 +13,7 @@ a query of the history is, its comment there.
 from __future__ import annotations
 
 import enum
+import html
 import inspect
 import itertools
 import json
@@ -80,6 +81,12 @@ COMMON: Mapping[type[BaseModel], Sequence[str]] = {
     Rule: ("auto_offset_reset", "lag_slo_seconds", "owner", "mention", "price_per_gb"),
 }
 """The keys that people set first, by the model that has them."""
+
+ADVISED = (
+    *("GROUP", "empty-with-commits", "slow-member", "hot-partition", "skewed-load"),
+    *("racks-avoidable", "racks-ignored"),
+)
+"""The first words of the lines of `advise` that the front door shows."""
 
 _LONGEST = 30
 """Characters of a default beyond which its key's meaning has to say it."""
@@ -317,8 +324,26 @@ def _served() -> str:
     return grid(("metric", "labels", "meaning"), rows)
 
 
+def _advised() -> str:
+    """Some lines of what `advise` prints of the recording of the tests."""
+    _, wide, *_ = (ROOT / "tests/data/advise.txt").read_text().split("\n\n")
+    lines = [line for line in wide.splitlines() if line.split()[0] in ADVISED]
+    return "```\n" + "\n".join(lines) + "\n```\n"
+
+
+def _message() -> str:
+    """The first sample of a message, as Slack shows it to a person."""
+    title, _, *lines = (ROOT / "tests/data/messages.txt").read_text().splitlines()[1:9]
+    text = "\n".join([title, *(line.partition("| ")[2] for line in lines)])
+    text = re.sub(r"<!subteam\^\w+>", "@payments-oncall", text)
+    text = re.sub(r"<!date[^>]*? (\d\d:\d\d) UTC>", r"\1", text)
+    text = re.sub(r"<[^>|]*\|([^>]*)>", r"\1", text)
+    return f"```\n{html.unescape(text)}\n```\n"
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     **{name: (lambda model=model: _keys(model)) for name, model in MODELS.items()},
+    "advised": _advised,
     "bundled": _bundled,
     "common keys": _common,
     "commands": made_pages.commands,
@@ -327,6 +352,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "exit codes": made_pages.exit_codes,
     "landau": landau.section,
     "ledger": ledger.section,
+    "message": _message,
     "pages": made_pages.pages,
     "queries": _queries,
     "served": _served,
