@@ -198,11 +198,19 @@ def calm_down(storm: Storm, evidence: Evidence, minutes: float) -> dict[str, lis
         storm.wait(LOOK_SECONDS)
 
 
-Keep = Callable[[Demo, Evidence, Sequence[Struck]], None]
-"""What is done with the demo, what there is to see of it and what was done to it, before it ends."""
+Keep = Callable[[Sequence[Struck]], None]
+"""Called with what was done to the demo, once it is over."""
+
+Beside = Callable[[Demo, Mapping[str, Any]], AbstractContextManager[Keep]]
+"""What else goes on while a demo with these facts is hurt."""
 
 
-def main(arguments: Sequence[str], keep: Keep | None = None) -> int:
+@contextmanager
+def _alone(sandbox: Demo, facts: Mapping[str, Any]) -> Iterator[Keep]:
+    yield lambda struck: None
+
+
+def main(arguments: Sequence[str], beside: Beside = _alone) -> int:
     """Hurt, wait, look; 0 when all promises hold."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.stage chaos", description=(__doc__ or "").strip()
@@ -224,10 +232,9 @@ def main(arguments: Sequence[str], keep: Keep | None = None) -> int:
     # everything is ended as after Ctrl-C
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sandbox = Sandbox(default_home() / "chaos")
-    with started(sandbox) as facts:
+    with started(sandbox) as facts, beside(sandbox, facts) as keep:
         storm, evidence, found = _weathered(sandbox, facts, blows, asked.patience)
-        if keep is not None:
-            keep(sandbox, evidence, storm.struck)
+        keep(storm.struck)
         return _verdict(evidence, found)
 
 
