@@ -12,6 +12,7 @@ a query of the history is, its comment there.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import html
 import inspect
@@ -42,9 +43,14 @@ from evenkeel.engine.config import (
     StreamsSettings,
     Webhook,
 )
+from evenkeel.engine.model.columns import columns_of
 from evenkeel.engine.model.text import slug
+from evenkeel.engine.records import kind_of
 from evenkeel.engine.records.tables import METADATA
+from evenkeel.engine.snapshots import RECORDS
 from tests.benchmarks.landau import results as landau
+from tests.corpus import compared as corpus
+from tests.corpus.truth import PARTS
 from tests.helpers import cookbook, made_pages, site
 from tests.helpers.fluid import ledger
 from tests.helpers.made_schema import schema
@@ -82,11 +88,9 @@ COMMON: Mapping[type[BaseModel], Sequence[str]] = {
 }
 """The keys that people set first, by the model that has them."""
 
-ADVISED = (
-    *("GROUP", "empty-with-commits", "slow-member", "hot-partition", "skewed-load"),
-    *("racks-avoidable", "racks-ignored"),
-)
-"""The first words of the lines of `advise` that the front door shows."""
+TWO = ("slow-member", "skewed-load")
+SIX = ("empty-with-commits", "hot-partition", "racks-avoidable", "racks-ignored", *TWO)
+"""The groups of which pages show what `advise` prints."""
 
 _LONGEST = 30
 """Characters of a default beyond which its key's meaning has to say it."""
@@ -107,7 +111,7 @@ def renewed(text: str) -> str:
     return _MADE.sub(lambda found: f"{found[1]}\n{TABLES[found[2]]()}\n{found[3]}", text)
 
 
-def meanings(model: type[BaseModel]) -> dict[str, str]:
+def meanings(model: type) -> dict[str, str]:
     """
     What each key of a model means, from the `Attributes:` of its docstring, as one line of Markdown.
 
@@ -324,10 +328,10 @@ def _served() -> str:
     return grid(("metric", "labels", "meaning"), rows)
 
 
-def _advised() -> str:
-    """Some lines of what `advise` prints of the recording of the tests."""
+def _advised(*groups: str) -> str:
+    """The lines of some groups of what `advise` prints of the recording of the tests."""
     _, wide, *_ = (ROOT / "tests/data/advise.txt").read_text().split("\n\n")
-    lines = [line for line in wide.splitlines() if line.split()[0] in ADVISED]
+    lines = [line for line in wide.splitlines() if line.split()[0] in ("GROUP", *groups)]
     return "```\n" + "\n".join(lines) + "\n```\n"
 
 
@@ -341,14 +345,50 @@ def _message() -> str:
     return f"```\n{html.unescape(text)}\n```\n"
 
 
+def _recorded() -> str:
+    rows = [
+        (
+            f"`{name}.{each.name}`",
+            f"`{kind_of(each)}`",
+            each.meaning.comment.replace("<", "&lt;"),
+        )
+        for name, record in RECORDS["snapshot"].items()
+        for each in columns_of(record)
+    ]
+    return grid(("column", "type", "meaning"), rows)
+
+
+def _truth() -> str:
+    rows = [
+        (f"`{where}{each.name}`", _json_word(str(each.type)), meanings(part)[each.name])
+        for where, part in PARTS.items()
+        for each in dataclasses.fields(part)
+    ]
+    return grid(("field", "type", "meaning"), rows)
+
+
+def _json_word(annotation: str) -> str:
+    kind = annotation.removesuffix(" | None").replace("int", "float")
+    inside = {"Sequence[str]": "texts", "Sequence[float]": "numbers"}
+    if kind.startswith("Sequence"):
+        return f"list of {inside.get(kind, 'objects')}"
+    return {"str": "text", "float": "number", "bool": "`true` or `false`"}[kind]
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     **{name: (lambda model=model: _keys(model)) for name, model in MODELS.items()},
-    "advised": _advised,
+    "advised": lambda: _advised(*SIX),
+    "advised two": lambda: _advised(*TWO),
     "bundled": _bundled,
     "common keys": _common,
     "commands": made_pages.commands,
     "diagnoses": made_pages.diagnoses,
     "cookbook": cookbook.chapter,
+    "corpus columns": _recorded,
+    "corpus compared": corpus.section,
+    "corpus example": corpus.example,
+    "corpus fields": _truth,
+    "corpus files": corpus.files,
     "exit codes": made_pages.exit_codes,
     "landau": landau.section,
     "ledger": ledger.section,
