@@ -12,7 +12,9 @@ a query of the history is, its comment there.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
+import html
 import inspect
 import itertools
 import json
@@ -41,9 +43,14 @@ from evenkeel.engine.config import (
     StreamsSettings,
     Webhook,
 )
+from evenkeel.engine.model.columns import columns_of
 from evenkeel.engine.model.text import slug
+from evenkeel.engine.records import kind_of
 from evenkeel.engine.records.tables import METADATA
+from evenkeel.engine.snapshots import RECORDS
 from tests.benchmarks.landau import results as landau
+from tests.corpus import compared as corpus
+from tests.corpus.truth import PARTS
 from tests.helpers import cookbook, made_pages, site
 from tests.helpers.fluid import ledger
 from tests.helpers.made_schema import schema
@@ -81,6 +88,10 @@ COMMON: Mapping[type[BaseModel], Sequence[str]] = {
 }
 """The keys that people set first, by the model that has them."""
 
+TWO = ("slow-member", "skewed-load")
+SIX = ("empty-with-commits", "hot-partition", "racks-avoidable", "racks-ignored", *TWO)
+"""The groups of which pages show what `advise` prints."""
+
 _LONGEST = 30
 """Characters of a default beyond which its key's meaning has to say it."""
 
@@ -100,7 +111,7 @@ def renewed(text: str) -> str:
     return _MADE.sub(lambda found: f"{found[1]}\n{TABLES[found[2]]()}\n{found[3]}", text)
 
 
-def meanings(model: type[BaseModel]) -> dict[str, str]:
+def meanings(model: type) -> dict[str, str]:
     """
     What each key of a model means, from the `Attributes:` of its docstring, as one line of Markdown.
 
@@ -317,16 +328,71 @@ def _served() -> str:
     return grid(("metric", "labels", "meaning"), rows)
 
 
+def _advised(*groups: str) -> str:
+    """The lines of some groups of what `advise` prints of the recording of the tests."""
+    _, wide, *_ = (ROOT / "tests/data/advise.txt").read_text().split("\n\n")
+    lines = [line for line in wide.splitlines() if line.split()[0] in ("GROUP", *groups)]
+    return "```\n" + "\n".join(lines) + "\n```\n"
+
+
+def _message() -> str:
+    """The first sample of a message, as Slack shows it to a person."""
+    title, _, *lines = (ROOT / "tests/data/messages.txt").read_text().splitlines()[1:9]
+    text = "\n".join([title, *(line.partition("| ")[2] for line in lines)])
+    text = re.sub(r"<!subteam\^\w+>", "@payments-oncall", text)
+    text = re.sub(r"<!date[^>]*? (\d\d:\d\d) UTC>", r"\1", text)
+    text = re.sub(r"<[^>|]*\|([^>]*)>", r"\1", text)
+    return f"```\n{html.unescape(text)}\n```\n"
+
+
+def _recorded() -> str:
+    rows = [
+        (
+            f"`{name}.{each.name}`",
+            f"`{kind_of(each)}`",
+            each.meaning.comment.replace("<", "&lt;"),
+        )
+        for name, record in RECORDS["snapshot"].items()
+        for each in columns_of(record)
+    ]
+    return grid(("column", "type", "meaning"), rows)
+
+
+def _truth() -> str:
+    rows = [
+        (f"`{where}{each.name}`", _json_word(str(each.type)), meanings(part)[each.name])
+        for where, part in PARTS.items()
+        for each in dataclasses.fields(part)
+    ]
+    return grid(("field", "type", "meaning"), rows)
+
+
+def _json_word(annotation: str) -> str:
+    kind = annotation.removesuffix(" | None").replace("int", "float")
+    inside = {"Sequence[str]": "texts", "Sequence[float]": "numbers"}
+    if kind.startswith("Sequence"):
+        return f"list of {inside.get(kind, 'objects')}"
+    return {"str": "text", "float": "number", "bool": "`true` or `false`"}[kind]
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     **{name: (lambda model=model: _keys(model)) for name, model in MODELS.items()},
+    "advised": lambda: _advised(*SIX),
+    "advised two": lambda: _advised(*TWO),
     "bundled": _bundled,
     "common keys": _common,
     "commands": made_pages.commands,
     "diagnoses": made_pages.diagnoses,
     "cookbook": cookbook.chapter,
+    "corpus columns": _recorded,
+    "corpus compared": corpus.section,
+    "corpus example": corpus.example,
+    "corpus fields": _truth,
+    "corpus files": corpus.files,
     "exit codes": made_pages.exit_codes,
     "landau": landau.section,
     "ledger": ledger.section,
+    "message": _message,
     "pages": made_pages.pages,
     "queries": _queries,
     "served": _served,

@@ -16,13 +16,13 @@ from pathlib import Path
 from tests.helpers.fluid.curves import read_curve, rough_curve
 from tests.twins.plan import INTERVAL, NULLS, SWITCHING, WARM, pairs
 from tests.twins.results import RESULTS, failures, save, table
-from tests.twins.run import run
+from tests.twins.run import Keep, run
 
 SPARE_SECONDS = 900.0
 """What switches may take, one after the other, beyond the time for which each pair is looked at."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, keep: Keep | None = None) -> int:
     """Run, print, keep; 0 when replays are true."""
     parser = argparse.ArgumentParser(prog="python -m tests.twins", description=__doc__)
     most, least = len(SWITCHING), len(NULLS)
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         count = asked.pairs + asked.nulls
         curves = [rough_curve(asked.seed + n, 20 * intervals) for n in range(count)]
-    found = run(pairs(asked.pairs, asked.nulls, curves, intervals), 60 * asked.minutes)
+    found = run(pairs(asked.pairs, asked.nulls, curves, intervals), 60 * asked.minutes, keep)
     print(*table(found), sep="\n")
     if asked.out:
         save(found, asked.out)

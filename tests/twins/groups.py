@@ -123,6 +123,7 @@ class Twins:
             PacedMembers(stage, name, self.topic, pair) for name in ("goes", "stays")
         )
         self.switched_at: float | None = None
+        self.switch_ended_at: float | None = None
         self.done = Event()
 
     @property
@@ -145,6 +146,7 @@ class Twins:
             do(goes, way_of(runbook, goes)["rounds"])
         else:
             self.switched_at = time.time()
+        self.switch_ended_at = time.time()
         self.done.set()
 
     def scale(self, lags: Sequence[int | None]) -> None:
@@ -166,7 +168,7 @@ class Arrivals(SteadyProducer):
 
     def __init__(self, producer: Producer, twins: Sequence[Twins]) -> None:
         self._twins = {each.topic: each for each in twins}
-        self._began = time.time()
+        self.began = time.time()
         topics = [
             TopicPlan(name, ("",) * len(ON), (0.0,) * len(ON), (0,) * len(ON))
             for name in self._twins
@@ -175,7 +177,7 @@ class Arrivals(SteadyProducer):
 
     def _rates(self, topic: TopicPlan) -> Sequence[float]:
         twins = self._twins[topic.name]
-        return twins.pair.rates(time.time() - self._began, twins.since_switch)
+        return twins.pair.rates(time.time() - self.began, twins.since_switch)
 
 
 def ended(twins: Sequence[Twins]) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kafka.admin import KafkaAdminClient
 
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.groups import GroupSnapshot
 from evenkeel.engine.snapshots import groups_of
 from tests.helpers.applied import settled
@@ -31,18 +33,32 @@ AT_ONCE = 2
 """Groups that switch side by side: more of them would keep two cores from all the rest."""
 
 
+@dataclass
+class Lived:
+    """What was seen of all pairs: the snapshots, and those of each group in them; when arrivals began."""
+
+    began: float
+    snapshots: list[ClusterSnapshot] = field(default_factory=list)
+    seen: dict[str, list[GroupSnapshot]] = field(default_factory=dict)
+
+
+Keep = Callable[[Sequence[Twins], Lived, float], None]
+"""What is done with the pairs and what was seen of them, so many seconds from each switch on."""
+
+
 def say(line: str) -> None:
     """Print at once, to where no command of another thread prints."""
     print(f"{datetime.now(UTC):%H:%M:%S}  {line}", file=sys.stderr, flush=True)
 
 
-def run(pairs: Sequence[Pair], seconds: float) -> list[Judged]:
+def run(pairs: Sequence[Pair], seconds: float, keep: Keep | None = None) -> list[Judged]:
     """
     Let all pairs live, and judge them.
 
     Args:
         pairs: The plan.
         seconds: For how long each is looked at from its switch on.
+        keep: What else is done with what was seen.
     """
     with brokers() as bootstrap, ExitStack() as ending:
         twins = [_on(bootstrap, pair, ending) for pair in pairs]
@@ -53,10 +69,12 @@ def run(pairs: Sequence[Pair], seconds: float) -> list[Judged]:
         for group in every:
             settled(group, "range")
         say(f"{len(every)} groups are whole")
-        seen = _lived(bootstrap, twins, seconds)
+        lived = _lived(bootstrap, twins, seconds)
         for group in every:
             group.check()
-    return _judged(twins, seen, seconds)
+    if keep is not None:
+        keep(twins, lived, seconds)
+    return _judged(twins, lived.seen, seconds)
 
 
 @contextmanager
@@ -80,13 +98,11 @@ def _on(bootstrap: str, pair: Pair, ending: ExitStack) -> Twins:
     return Twins(Stage(bootstrap, f"{PREFIX}{pair.name}-", admin), pair)
 
 
-def _lived(
-    bootstrap: str, twins: Sequence[Twins], seconds: float
-) -> dict[str, list[GroupSnapshot]]:
-    """Let records arrive, groups switch and scalers work; every snapshot of each group, oldest first."""
-    seen: dict[str, list[GroupSnapshot]] = {}
+def _lived(bootstrap: str, twins: Sequence[Twins], seconds: float) -> Lived:
+    """Let records arrive, groups switch and scalers work; every snapshot, oldest first."""
     producer = make_producer(bootstrap, PREFIX)
     arrivals = Arrivals(producer, twins)
+    lived = Lived(arrivals.began)
     switching: list[Future[None]] = []
     began = time.monotonic()
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -97,14 +113,14 @@ def _lived(
                 for each in switching:
                     if each.done():
                         each.result()
-                _look(bootstrap, twins, seen)
+                _look(bootstrap, twins, lived)
                 passed = time.monotonic() - began
                 time.sleep(INTERVAL - passed % INTERVAL)
         finally:
             for each in switching:
                 each.cancel()
             arrivals.stop(10)
-    return seen
+    return lived
 
 
 def _over(twins: Sequence[Twins], seconds: float) -> bool:
@@ -113,20 +129,22 @@ def _over(twins: Sequence[Twins], seconds: float) -> bool:
     )
 
 
-def _look(bootstrap: str, twins: Sequence[Twins], seen: dict[str, list[GroupSnapshot]]) -> None:
+def _look(bootstrap: str, twins: Sequence[Twins], lived: Lived) -> None:
     whole = taken(bootstrap, f"{PREFIX}*")
+    lived.snapshots.append(whole)
     found = {group.group: group for group in groups_of(whole.tables, whole.started_at)}
     for name, group in found.items():
-        seen.setdefault(name, []).append(group)
+        lived.seen.setdefault(name, []).append(group)
     for each in twins:
-        each.scale([_lag(found.get(group.name)) for group in each.groups])
+        each.scale([lag_of(found.get(group.name)) for group in each.groups])
     behind = {
-        each.pair.name: [_lag(found.get(group.name)) for group in each.groups] for each in twins
+        each.pair.name: [lag_of(found.get(group.name)) for group in each.groups] for each in twins
     }
     say(", ".join(f"{name} {goes}/{stays}" for name, (goes, stays) in behind.items()))
 
 
-def _lag(group: GroupSnapshot | None) -> int | None:
+def lag_of(group: GroupSnapshot | None) -> int | None:
+    """Records between what is committed and the end, in all; None where the group is not there."""
     if group is None:
         return None
     end, committed = group.partitions.end, group.partitions.committed

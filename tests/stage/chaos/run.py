@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -117,11 +117,22 @@ def _settled(sandbox: Demo) -> bool:
 
 
 @dataclass
+class Struck:
+    """A blow that hit something: when it began, and when what was hurt could go on."""
+
+    blow: Blow
+    hit: str
+    began: datetime
+    ended: datetime | None = None
+
+
+@dataclass
 class Storm:
     """Carries out a plan and keeps alive what ends, as a machine's service manager does."""
 
     targets: Targets
     say: Callable[[str], None]
+    struck: list[Struck] = field(default_factory=list)
 
     def rage(self, blows: Sequence[Blow]) -> None:
         """
@@ -129,7 +140,7 @@ class Storm:
 
         In the thread that called: what it starts again lives as long as that thread.
         """
-        todo, undoing = list(blows), list[tuple[float, Undo]]()
+        todo, undoing = list(blows), list[tuple[float, Undo, Struck]]()
         began = time.monotonic()
         try:
             while todo or undoing:
@@ -140,13 +151,16 @@ class Storm:
                         continue  # what it is meant for may come
                     todo.remove(blow)
                     self.say(f"{blow.part} {blow.how} for {blow.lasts:.0f} s: {hit}")
-                    undoing += [(now + blow.lasts, undo)] if undo else []
+                    if undo:
+                        self.struck.append(Struck(blow, hit, datetime.now(tz=UTC)))
+                        undoing.append((now + blow.lasts, undo, self.struck[-1]))
                 for due in [each for each in undoing if each[0] <= now]:
                     undoing.remove(due)
                     due[1]()
+                    due[2].ended = datetime.now(tz=UTC)
                 self.wait(0.5)
         finally:
-            for _, undo in undoing:
+            for _, undo, _ in undoing:
                 undo()
 
     def wait(self, seconds: float) -> None:
@@ -184,7 +198,19 @@ def calm_down(storm: Storm, evidence: Evidence, minutes: float) -> dict[str, lis
         storm.wait(LOOK_SECONDS)
 
 
-def main(arguments: Sequence[str]) -> int:
+Keep = Callable[[Sequence[Struck]], None]
+"""Called with what was done to the demo, once it is over."""
+
+Beside = Callable[[Demo, Mapping[str, Any]], AbstractContextManager[Keep]]
+"""What else goes on while a demo with these facts is hurt."""
+
+
+@contextmanager
+def _alone(sandbox: Demo, facts: Mapping[str, Any]) -> Iterator[Keep]:
+    yield lambda struck: None
+
+
+def main(arguments: Sequence[str], beside: Beside = _alone) -> int:
     """Hurt, wait, look; 0 when all promises hold."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.stage chaos", description=(__doc__ or "").strip()
@@ -206,13 +232,15 @@ def main(arguments: Sequence[str]) -> int:
     # everything is ended as after Ctrl-C
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sandbox = Sandbox(default_home() / "chaos")
-    with started(sandbox) as facts:
-        return _verdict(*_weathered(sandbox, facts, blows, asked.patience))
+    with started(sandbox) as facts, beside(sandbox, facts) as keep:
+        storm, evidence, found = _weathered(sandbox, facts, blows, asked.patience)
+        keep(storm.struck)
+        return _verdict(evidence, found)
 
 
 def _weathered(
     sandbox: Demo, facts: Mapping[str, Any], blows: Sequence[Blow], patience: float
-) -> tuple[Evidence, dict[str, list[str]]]:
+) -> tuple[Storm, Evidence, dict[str, list[str]]]:
     began = time.monotonic()
 
     def say(line: str) -> None:
@@ -231,7 +259,7 @@ def _weathered(
         until=datetime.now(tz=UTC),
         ended=partial(ended, targets),
     )
-    return evidence, calm_down(storm, evidence, patience)
+    return storm, evidence, calm_down(storm, evidence, patience)
 
 
 def _verdict(evidence: Evidence, found: Mapping[str, Sequence[str]]) -> int:
