@@ -26,7 +26,11 @@ OF_GROUP: Mapping[str, tuple[str, str]] = MappingProxyType(
         "behind_seconds": ("delay_seconds", "Time behind beyond the commit interval, in seconds."),
         "time_lag_seconds": (
             "time_lag_seconds",
-            "Age of the oldest unconsumed record, in seconds.",
+            "Age of the oldest unconsumed record, in seconds; absent where only a lower limit is known.",
+        ),
+        "time_lag_at_least_seconds": (
+            "time_lag_at_least_seconds",
+            "That limit, in seconds: the record is older than snapshots look back.",
         ),
         "incoming_offsets_per_second": ("production_per_second", "Incoming rate, in offsets/s."),
         "processing_offsets_per_second": ("consumption_per_second", "Commit rate, in offsets/s."),
@@ -45,12 +49,14 @@ OF_GROUP: Mapping[str, tuple[str, str]] = MappingProxyType(
         "members": ("members", "Number of members."),
         "members_needed": (
             "members_needed",
-            "Fewest members that are known to keep up; below the current number only after a day of snapshots. "
-            "From the history only if the group is under-provisioned.",
+            "Fewest members that are known to keep up. Of a group that keeps up: those that have partitions; live and "
+            "after a day of snapshots, fewer if they would do. Of another group: live by replaying its strategy; from "
+            "the history only if it is under-provisioned, by its diagnosis.",
         ),
         "members_useful": (
             "members_useful",
-            "Most members of which each has a partition.",
+            "Most members of which each has a partition; from the history not under range with several topics, and not "
+            "with unequal subscriptions.",
         ),
         "scaling_helps": (
             "scaling_helps",
@@ -178,6 +184,18 @@ def _of_each(clusters: Sequence[ServedCluster], most: int) -> Iterator[Metric]:
         "pipeline_incidents_open",
         "Number of open incidents of the pipeline; from the history only.",
         *(one.pipeline_incidents for one in clusters),
+    )
+    promises = [one.promises or (None, None) for one in clusters]
+    yield gauge(
+        "advice_promises_kept_ratio",
+        "Share of the checked forecasts of adopted advice whose actual value was not worse than p90; from the history "
+        "only.",
+        *(kept if checked else None for kept, checked in promises),
+    )
+    yield gauge(
+        "advice_promises_checked",
+        "Number of forecasts that this share is of; from the history only.",
+        *(checked for _, checked in promises),
     )
     held = [
         (one.cluster, horizon, *one.held.get(seconds, (0, 0)))
