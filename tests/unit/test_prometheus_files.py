@@ -140,9 +140,38 @@ def scenario(members: str, needed: str, helps: str, wanted: int | None) -> dict[
     }
 
 
+def late(behind: str, at_least: str, fires: bool) -> dict[str, Any]:
+    """Half an hour of a group whose lag grows, a value a minute, and whether alerts fire then."""
+    named = 'cluster="prod",group="orders-app",instance="a",job="evenkeel"'
+    series = {
+        f"evenkeel_group_behind_seconds{{{named}}}": behind,
+        f"evenkeel_group_time_lag_at_least_seconds{{{named}}}": at_least,
+        f"evenkeel_group_lag_offsets{{{named}}}": "100x30",
+        f'evenkeel_group_forecast_lag_offsets{{{named},horizon="1h",quantile="0.1"}}': "200x30",
+        f"evenkeel_group_scaling_helps{{{named}}}": "0x30",
+    }
+    alerts = [
+        rule["alert"]
+        for rule in rules()
+        if "group:evenkeel_group_behind_seconds:late" in rule["expr"]
+    ]
+    return {
+        "interval": "1m",
+        "input_series": [{"series": name, "values": values} for name, values in series.items()],
+        "promql_expr_test": [
+            {
+                "expr": f'count(ALERTS{{alertstate="firing",alertname="{alert}"}})',
+                "eval_time": "30m",
+                "exp_samples": [{"labels": "{}", "value": 1}] if fires else [],
+            }
+            for alert in alerts
+        ],
+    }
+
+
 @pytest.mark.slow
 @needs("promtool")
-def test_promtool_finds_the_number_of_replicas(tmp_path: Path):
+def test_promtool_finds_the_number_of_replicas_and_who_is_late(tmp_path: Path):
     """By the rules and by KEDA's query alike, in each situation that the files speak of."""
     tests = [
         scenario("3x120", "5x120", "1x120", 5),
@@ -154,6 +183,12 @@ def test_promtool_finds_the_number_of_replicas(tmp_path: Path):
         scenario("5x120", "5x90 3x30", "0x120", 5),
         # fewer have been enough for longer
         scenario("5x120", "5x30 3x90", "0x120", 3),
+        late("400x30", "_x30", fires=True),
+        late("200x30", "_x30", fires=False),
+        # snapshots look back for two minutes, and it is behind for longer
+        late("120x30", "120x30", fires=True),
+        # it commits less often than that
+        late("0x30", "120x30", fires=False),
     ]
     file = tmp_path / "test.yml"
     file.write_text(
