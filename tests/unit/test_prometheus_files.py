@@ -14,8 +14,9 @@ import pytest
 import yaml
 
 from evenkeel.engine.adapters.prometheus import MetricsPage
-from evenkeel.engine.adapters.prometheus.families import HORIZONS, QUANTILES
+from evenkeel.engine.adapters.prometheus.families import HORIZONS, PERCENTILES
 from evenkeel.engine.model.states import WORST_FIRST
+from tests.benchmarks.scrape import cluster as everything_known
 from tests.helpers.made_tables import ROOT
 from tests.helpers.tools import needs, tool
 
@@ -74,7 +75,7 @@ def test_a_query_names_what_is_served(where, query):
     names = set(re.findall(r"[a-z_0-9:]*evenkeel_[a-z_0-9:]+", query))
     assert names
     assert names <= served() | RECORDED
-    for label, known in (("state", STATES), ("horizon", HORIZONS), ("quantile", QUANTILES)):
+    for label, known in (("state", STATES), ("horizon", HORIZONS), ("percentile", PERCENTILES)):
         for said in re.findall(rf'\b{label}\s*(?:=|!=|=~|!~)\s*"([^"]*)"', query):
             assert set(said.split("|")) <= set(known)
     for opens, closes in ("()", "[]", "{}"):
@@ -147,7 +148,7 @@ def late(behind: str, at_least: str, fires: bool) -> dict[str, Any]:
         f"evenkeel_group_behind_seconds{{{named}}}": behind,
         f"evenkeel_group_time_lag_at_least_seconds{{{named}}}": at_least,
         f"evenkeel_group_lag_offsets{{{named}}}": "100x30",
-        f'evenkeel_group_forecast_lag_offsets{{{named},horizon="1h",quantile="0.1"}}': "200x30",
+        f'evenkeel_group_forecast_lag_offsets{{{named},horizon="1h",percentile="10"}}': "200x30",
         f"evenkeel_group_scaling_helps{{{named}}}": "0x30",
     }
     alerts = [
@@ -172,7 +173,7 @@ def late(behind: str, at_least: str, fires: bool) -> dict[str, Any]:
 @pytest.mark.slow
 @needs("promtool")
 def test_promtool_finds_the_number_of_replicas_and_who_is_late(tmp_path: Path):
-    """By the rules and by KEDA's query alike, in each situation that the files speak of."""
+    """By the rules and by KEDA's query alike, in each situation that the files speak of; names keep to its rules."""
     tests = [
         scenario("3x120", "5x120", "1x120", 5),
         # no number of members keeps up
@@ -194,6 +195,13 @@ def test_promtool_finds_the_number_of_replicas_and_who_is_late(tmp_path: Path):
     file.write_text(
         yaml.safe_dump({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": tests})
     )
+    metrics = MetricsPage(10, 180)
+    metrics.store([everything_known(3)])
+    _, text = metrics.text("text/plain", compressed=False)
+    linted = subprocess.run(
+        [str(PROMTOOL), "check", "metrics"], input=text, capture_output=True, check=False
+    )
+    assert linted.returncode == 0, linted.stderr
     for arguments in (("check", "rules", "--lint-fatal", RULES), ("test", "rules", file)):
         found = subprocess.run(
             [str(PROMTOOL), *arguments], capture_output=True, text=True, check=False

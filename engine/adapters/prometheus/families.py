@@ -18,7 +18,8 @@ LABELS = ("cluster", "group")
 HORIZONS: Mapping[str, float] = MappingProxyType({"15m": 900.0, "1h": 3600.0})
 """Values of the label `horizon`, and the seconds they stand for."""
 
-QUANTILES = ("0.1", "0.5", "0.9")
+PERCENTILES = ("10", "50", "90")
+"""Values of the label `percentile`; `quantile` is for summaries."""
 
 OF_GROUP: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -104,13 +105,13 @@ def _of_groups(shown: Sequence[tuple[str, ServedGroup]]) -> Iterator[Metric]:
 
 def _forecasts(shown: Sequence[tuple[str, ServedGroup]]) -> Iterator[Metric]:
     def samples(band: Band, *labels: str) -> Iterator[tuple[Sequence[str], object]]:
-        for quantile, number in zip(QUANTILES, band, strict=True):
-            yield (*labels, quantile), number
+        for percentile, number in zip(PERCENTILES, band, strict=True):
+            yield (*labels, percentile), number
 
     yield _gauge(
         "group_forecast_lag_offsets",
         "Forecast of the lag with the current assignment, in offsets.",
-        (*LABELS, "horizon", "quantile"),
+        (*LABELS, "horizon", "percentile"),
         (
             sample
             for cluster, group in shown
@@ -121,7 +122,7 @@ def _forecasts(shown: Sequence[tuple[str, ServedGroup]]) -> Iterator[Metric]:
     yield _gauge(
         "group_caught_up_in_seconds",
         "Forecast of the seconds until no member has a backlog; +Inf if not within one hour.",
-        (*LABELS, "quantile"),
+        (*LABELS, "percentile"),
         (
             sample
             for cluster, group in shown

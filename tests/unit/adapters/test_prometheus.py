@@ -84,8 +84,8 @@ def test_both_formats_have_the_same_numbers(page, accept):
             "group_scaling_helps": 1,
         }.items()
     )
-    assert found["group_forecast_lag_offsets", "prod", BUSY.group_id, "15m", "0.9"] == 3
-    assert found["group_caught_up_in_seconds", "prod", BUSY.group_id, "0.5"] == math.inf
+    assert found["group_forecast_lag_offsets", "prod", BUSY.group_id, "15m", "90"] == 3
+    assert found["group_caught_up_in_seconds", "prod", BUSY.group_id, "50"] == math.inf
     assert found["snapshot_timestamp_seconds", "prod"] == TAKEN_AT.timestamp()
     assert found["forecast_coverage_ratio", "prod", "15m"] == 0.8
 
