@@ -202,9 +202,10 @@ class LiveFleet:
             return False
         if not _is_enough(row):
             return True
-        asked, of_day = self._sizes.get(row["group_id"]), self._days.of(row["group_id"]).is_whole
+        asked, known = self._sizes.get(row["group_id"]), size_now(row)
+        of_day = known.needed != 1 and self._days.of(row["group_id"]).is_whole
         if asked is None:
-            return of_day or size_now(row).useful is None
+            return of_day or known.useful is None
         return of_day and (not asked.of_day or at - asked.at >= AGAIN)
 
     def _seen(self, ran: Ran, wanted: Collection[str]) -> list[SeenGroup]:
