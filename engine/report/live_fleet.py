@@ -170,7 +170,7 @@ class LiveFleet:
         # an answer about another group than it is now is none
         self._sizes = {name: one for name, one in self._sizes.items() if now.get(name) == one.now}
         left, turn = ASKED, dict[str, Row]()
-        for row in sorted(rows, key=self._last_look):
+        for row in sorted(rows, key=lambda row: (self._last_look(row), not _is_enough(row))):
             if left > 0 and self._is_due(row, ran.at):
                 turn[row["group_id"]] = row
                 left -= row["partitions"] + row["members"]
