@@ -78,13 +78,9 @@ class MemoryReports(Memory):
         columns = ["group_id", "capacity_per_second", "capacity_basis", "utilization"]
         for member in tables["member_metrics"].select(columns).to_pylist():
             members[member["group_id"]].append(member)
-        of_partitions = ("group_id", "counted", "time_lag_basis")
-        bases = zip(
-            *(tables["partition_metrics"][one].to_pylist() for one in of_partitions), strict=True
-        )
-        late = {
-            group for group, counted, basis in bases if counted and basis == TimeLagBasis.AT_LEAST
-        }
+        partitions = tables["partition_metrics"].select(["group_id", "counted", "time_lag_basis"])
+        at_least = partitions.filter(partitions["time_lag_basis"].equal(TimeLagBasis.AT_LEAST))
+        late = {row["group_id"] for row in at_least.to_pylist() if row["counted"]}
         proposed = self.tables.candidates.get(measured[-1])
         ahead: dict[str, dict[str, Any]] = {}
         if proposed is not None:
