@@ -23,7 +23,8 @@ class ServedGroup:
     Attributes:
         lag: Offsets.
         delay_seconds: Time behind, beyond the commit interval.
-        time_lag_seconds: Age of its oldest unconsumed record.
+        time_lag_seconds: Age of its oldest unconsumed record; None also where only a lower limit is known.
+        time_lag_at_least_seconds: That limit.
         production_per_second, consumption_per_second: Offsets/s that arrive, and that are committed.
         capacity_per_second: Offsets/s of all members; unknown while that of one is.
         utilization: Incoming rate divided by capacity, of the busiest member.
@@ -42,6 +43,7 @@ class ServedGroup:
     lag: int | None = None
     delay_seconds: float | None = None
     time_lag_seconds: float | None = None
+    time_lag_at_least_seconds: float | None = None
     production_per_second: float | None = None
     consumption_per_second: float | None = None
     capacity_per_second: float | None = None
@@ -70,6 +72,8 @@ class ServedCluster:
         advice_seconds: Seconds from its start to its advice.
         groups: Worst first.
         held: By seconds ahead: number of lag forecasts whose band contained the actual value, and of checked ones.
+        promises: Share of the checked forecasts of adopted advice whose actual value was not worse than p90, and number
+            of checked ones.
         pipeline_incidents: Number of open incidents of the pipeline.
     """
 
@@ -79,4 +83,5 @@ class ServedCluster:
     advice_seconds: float | None
     groups: Sequence[ServedGroup]
     held: Mapping[float, tuple[int, int]]
+    promises: tuple[float, int] | None = None
     pipeline_incidents: int | None = None

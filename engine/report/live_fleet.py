@@ -9,9 +9,10 @@ from __future__ import annotations
 import fnmatch
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 from ..advice.feasibility import runs
 from ..assignors import every, takes_user_data
@@ -20,40 +21,43 @@ from ..config import Settings
 from ..metrics.forecast import AHEAD
 from ..model.assignments import Deployment
 from ..model.groups import GroupSnapshot
+from ..model.states import places_tasks
 from ..pipeline.backtest import Events, ForecastCheck, coverage
 from ..pipeline.pipeline import Ran, read_at_once, run_pipeline
 from ..pipeline.snapshot import take_snapshot
-from ..pipeline.whatif import (
-    DAY,
-    RememberedDays,
-    SeenGroup,
-    seen_of,
-    sizes_for_a_day,
-    why_not,
-)
+from ..pipeline.stored_metrics import measured_chunk
+from ..pipeline.whatif import DAY, RememberedDays, SeenGroup, sizes_for_a_day, sizes_of, why_not
 from ..ports import Cluster, Lake, ServedCluster
 from ..snapshots import split_snapshot_id
 from ..snapshots.groups_with_past import left_out, taken_at
 from ..snapshots.walk_lake import WalkedLake
 from .report import ReadableHistory
-from .served import MembersFor, diagnosed_size, members_for, served_group, urgency
+from .served import MembersFor, keeps_up, members_for, served_group, size_now, urgency
 
-ASKED = 20_000
-"""Partitions and members of the groups that are asked about other numbers of members after a snapshot: some seconds."""
+ASKED = 100_000
+"""Partitions and members that strategies are asked about after a snapshot, over all groups: some seconds at most."""
 
 BUDGET = 20_000
-"""Partitions and members that a strategy is asked about for one group, see `whatif.sizes`."""
+"""The same for one group, see `whatif.sizes`."""
+
+AGAIN = timedelta(hours=1)
+"""How long an answer of a group that keeps up stays: that is about the peak of a day."""
+
+Row = Mapping[str, Any]
+"""A row of `ReportHistory.served_groups`."""
 
 _Now = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Size:
-    """What a group was like when it was asked about other numbers of members, at which look, and the answer."""
+    """What a group was like when it was asked about other numbers of members, when, and the answer if it has one."""
 
     now: _Now
     look: int
-    size: MembersFor
+    at: datetime
+    of_day: bool
+    size: MembersFor | None
 
 
 class LiveFleet:
@@ -114,19 +118,10 @@ class LiveFleet:
         advised = time.monotonic() - began
         read_at_once(self.history)
         self._check(ran)
-        self._ask(ran)
         facts = self._lake.manifest("snapshot", newest).facts
         rows = self.history.served_groups(self.name)
-        groups = [
-            served_group(
-                row,
-                self._sizes[row["group_id"]].size
-                if row["group_id"] in self._sizes
-                else diagnosed_size(row),
-                None,
-            )
-            for row in rows
-        ]
+        self._ask(ran, rows)
+        groups = [served_group(row, self._size_of(row), None) for row in rows]
         self._forget()
         return [
             ServedCluster(
@@ -155,53 +150,107 @@ class LiveFleet:
         while self._checks[0][0] < ran.at - DAY:
             self._checks.popleft()
 
-    def _ask(self, ran: Ran) -> None:
-        """Ask groups how many members they need: those that have changed, and those whose answer is oldest."""
-        self._looks += 1
-        asked = list[tuple[bool, int, SeenGroup]]()
-        for groups, observed in ran.looked:
-            self._days.see(observed)
-            for seen in seen_of(self.settings, groups, observed):
-                known = self._sizes.get(seen.group.group)
-                changed = known is None or known.now != _now(seen)
-                asked.append((not changed, known.look if known else 0, seen))
-        names = {seen.group.group for *_, seen in asked}
-        self._sizes = {name: size for name, size in self._sizes.items() if name in names}
-        self._days.keep(names)
-        left = ASKED
-        for same, _, seen in sorted(asked, key=lambda one: one[:2]):
-            group = seen.group
-            strategy = _asked_of(seen)
-            if strategy is None:
-                self._sizes.pop(group.group, None)
-                continue
-            cost = len(group.partitions) + len(group.members)
-            if cost > left and left < ASKED:
-                if same:
-                    break
-                # an answer about another group than it is now is none
-                self._sizes.pop(group.group, None)
-                continue
-            left -= cost
-            try:
-                size = self._size(seen, strategy)
-            except Exception as problem:  # noqa: BLE001 one group costs the others nothing
-                left_out(group.group, problem)
-                size = MembersFor()
-            self._sizes[group.group] = _Size(now=_now(seen), look=self._looks, size=size)
+    def _size_of(self, row: Row) -> MembersFor:
+        asked = self._sizes.get(row["group_id"])
+        return (asked and asked.size) or size_now(row)
 
-    def _size(self, seen: SeenGroup, strategy: Assignor) -> MembersFor:
-        """How many members a group needs with the strategy that it runs."""
-        group = seen.group
+    def _ask(self, ran: Ran, rows: Sequence[Row]) -> None:
+        """
+        Ask the strategies that groups run how many members they need.
+
+        First for groups that have changed, then for those whose answer is oldest. For a group that keeps up they are
+        asked only what its row does not say: how many members would have a partition, and after a day, whether fewer
+        would do. While nothing is known of what arrives, no number is known to be enough.
+        """
+        self._looks += 1
+        for _, observed in ran.looked:
+            self._days.see(observed)
+        now = {row["group_id"]: _now(row) for row in rows}
+        self._days.keep(now)
+        # an answer about another group than it is now is none
+        self._sizes = {name: one for name, one in self._sizes.items() if now.get(name) == one.now}
+        left, turn = ASKED, dict[str, Row]()
+        for row in sorted(rows, key=lambda row: (self._last_look(row), not _is_enough(row))):
+            if left > 0 and self._is_due(row, ran.at):
+                turn[row["group_id"]] = row
+                left -= row["partitions"] + row["members"]
+        left = ASKED
+        for seen in self._seen(ran, turn):
+            if left <= 0:
+                break
+            name = seen.group.group
+            of_day, size = self._days.of(name).is_whole, None
+            try:
+                if (strategy := _asked_of(seen)) is not None:
+                    size, asked = self._size(seen, turn[name], strategy, of_day)
+                    left -= asked
+            except Exception as problem:  # noqa: BLE001 one group costs the others nothing
+                left_out(name, problem)
+            self._sizes[name] = _Size(
+                now=now[name], look=self._looks, at=ran.at, of_day=of_day, size=size
+            )
+
+    def _last_look(self, row: Row) -> int:
+        asked = self._sizes.get(row["group_id"])
+        return asked.look if asked else 0
+
+    def _is_due(self, row: Row, at: datetime) -> bool:
+        """Whether strategies have to be asked about a group."""
+        if not (row["members"] and row["partitions"]) or places_tasks(
+            row["group_type"], row["assignor"]
+        ):
+            return False
+        if not _is_enough(row):
+            return True
+        asked, known = self._sizes.get(row["group_id"]), size_now(row)
+        of_day = known.needed != 1 and self._days.of(row["group_id"]).is_whole
+        if asked is None:
+            return of_day or known.useful is None
+        return of_day and (not asked.of_day or at - asked.at >= AGAIN)
+
+    def _seen(self, ran: Ran, wanted: Collection[str]) -> list[SeenGroup]:
+        """Some groups as they are, by the metrics that are stored already, in the order of their names here."""
+        found = dict[str, SeenGroup]()
+        for groups, observed in ran.looked:
+            numbers = {header.group: n for n, header in enumerate(groups.batch.headers)}
+            names = [name for name in wanted if name in numbers]
+            for one in measured_chunk(
+                self._lake, self.settings, ran.snapshot_id, names, groups.withheld
+            ):
+                number = numbers[one.group.group]
+                diagnosed = observed.diagnoses[number]
+                found[one.group.group] = SeenGroup(
+                    measured_group=one,
+                    observation=observed,
+                    number=number,
+                    diagnosis=diagnosed.diagnosis,
+                    facts=diagnosed.facts,
+                )
+        return [found[name] for name in wanted if name in found]
+
+    def _size(
+        self, seen: SeenGroup, row: Row, strategy: Assignor, of_day: bool
+    ) -> tuple[MembersFor, int]:
+        """How many members a group needs with the strategy that it runs, and how much that was asked about."""
+        group, members, now = seen.group, len(seen.group.members), size_now(row)
+        partitions = int(group.partitions.assignable.sum())
+        if _is_enough(row) and not of_day:
+            once = partitions + max(partitions, members)
+            most = sizes_of(self.settings, seen, (), strategy, once).most
+            return members_for(members, now.needed, most, keeps_up(row)), once
         found = sizes_for_a_day(
             self.settings, seen, (), strategy, BUDGET, lambda: self._days.of(group.group)
         )
-        members = len(group.members)
         needed = found.enough
         if found.keeps_up and needed is None:
             # fewer would do now, but who knows at the peak of a day; who is idle then is idle now
             needed = min(members, found.most or members)
-        return members_for(members, needed, found.most, found.keeps_up)
+        if keeps_up(row) and now.needed is not None:
+            # as it does now, whatever its next rebalance would make of it
+            needed = min(needed or now.needed, now.needed)
+        size = members_for(members, needed, found.most, keeps_up(row) or found.keeps_up)
+        tried = needed or found.most or members
+        return size, min(BUDGET, tried * (partitions + members))
 
     def _forget(self) -> None:
         """Forget snapshots and results that nobody looks back on."""
@@ -212,9 +261,14 @@ class LiveFleet:
         self._lake.forget_tables()
 
 
-def _now(seen: SeenGroup) -> _Now:
-    group = seen.group
-    return (group.assignor, len(group.members), len(group.partitions), seen.diagnosis)
+def _now(row: Row) -> _Now:
+    names = ("assignor", "members", "idle_members", "partitions", "diagnosis")
+    return tuple(row[name] for name in names)
+
+
+def _is_enough(row: Row) -> bool:
+    """Whether its row says of a group what is to be known of how many members it needs, but after a day."""
+    return bool(keeps_up(row)) or row["production_per_second"] is None
 
 
 def _asked_of(seen: SeenGroup) -> Assignor | None:

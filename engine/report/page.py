@@ -34,7 +34,7 @@ from ..model.formats import (
 from ..model.states import CAPACITY, WORST_FIRST, Diagnosis
 from ..model.text import group_name, printable, report_place, sentence, several
 from .series import chart_data
-from .values import FleetReport, GroupReport, PromiseKept, Rehearsal
+from .values import FleetReport, GroupReport, Rehearsal, came_as_forecast
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -125,7 +125,7 @@ def render(fleet: FleetReport, served: Served | None = None) -> str:
             everyone=everyone,
             age=age,
             verdicts=verdicts,
-            kept=_kept(fleet.scorecard),
+            kept=came_as_forecast(fleet.scorecard),
             replayed=("lag", "delay_seconds"),
             snapshots_shown=SNAPSHOTS_SHOWN,
             promises_shown=PROMISES_SHOWN,
@@ -302,14 +302,6 @@ def _verdicts(fleet: FleetReport) -> list[tuple[Verdict, int]]:
     """Number of groups by verdict."""
     given = Counter(one.advice.verdict for one in fleet.groups if one.advice is not None)
     return [(verdict, given[verdict]) for verdict in Verdict if given[verdict]]
-
-
-def _kept(scorecard: Sequence[PromiseKept]) -> tuple[int, float, float]:
-    """Number of checked forecasts, and the shares within p10-p90 and not worse than p90."""
-    known = sum(one.known for one in scorecard)
-    inside = sum((one.inside_share or 0) * one.known for one in scorecard)
-    no_worse = sum((one.no_worse_share or 0) * one.known for one in scorecard)
-    return known, inside / (known or 1), no_worse / (known or 1)
 
 
 def level(count: int, most: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -237,6 +237,14 @@ class PromiseKept:
     came: float | None = None
     if_stayed: float | None = None
     saved_offset_seconds: float | None = None
+
+
+def came_as_forecast(scorecard: Sequence[PromiseKept]) -> tuple[int, float, float]:
+    """Number of checked forecasts, and the shares within p10-p90 and not worse than p90."""
+    known = sum(one.known for one in scorecard)
+    inside = sum((one.inside_share or 0) * one.known for one in scorecard)
+    no_worse = sum((one.no_worse_share or 0) * one.known for one in scorecard)
+    return known, inside / (known or 1), no_worse / (known or 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

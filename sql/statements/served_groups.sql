@@ -1,6 +1,7 @@
 -- The numbers of the groups of a cluster that metrics serve: one row per group of its newest snapshot with metrics.
 -- capacity_per_second (of all members) and utilization (of the busiest member) are null while the capacity of a member
--- is unknown or only a lower bound. The forecasts are those of the current assignment.
+-- is unknown or only a lower bound. time_lag_at_least is true where time_lag_seconds is only a lower bound. The forecasts
+-- are those of the current assignment.
 --
 -- Parameters:
 --   :cluster text  Configured name of the cluster.
@@ -12,10 +13,19 @@ SELECT
     lag.diagnosis,
     lag.facts,
     lag.members,
+    lag.idle_members,
     lag.partitions,
     lag.total_lag,
     lag.delay_seconds,
     lag.time_lag_seconds,
+    lag.time_lag_seconds > 0 AND EXISTS (
+        SELECT FROM partition_latest AS late
+        WHERE
+            late.snapshot_id = lag.snapshot_id
+            AND late.group_id = lag.group_id
+            AND late.counted
+            AND late.time_lag_basis = 'at least'
+    ) AS time_lag_at_least,
     lag.production_per_second,
     lag.consumption_per_second,
     lag.cross_rack_bytes_per_second,

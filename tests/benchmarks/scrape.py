@@ -34,6 +34,7 @@ def cluster(groups: int) -> ServedCluster:
         snapshot_seconds=3.25,
         advice_seconds=9.5,
         held={900.0: (80, 100), 3600.0: (79, 100)},
+        promises=(0.9, 20),
         pipeline_incidents=0,
         groups=[
             ServedGroup(
@@ -42,6 +43,7 @@ def cluster(groups: int) -> ServedCluster:
                 lag=number,
                 delay_seconds=number / 7,
                 time_lag_seconds=number / 3,
+                time_lag_at_least_seconds=number / 3,
                 production_per_second=number / 9,
                 consumption_per_second=number / 11,
                 capacity_per_second=number / 5,

@@ -14,8 +14,9 @@ import pytest
 import yaml
 
 from evenkeel.engine.adapters.prometheus import MetricsPage
-from evenkeel.engine.adapters.prometheus.families import HORIZONS, QUANTILES
+from evenkeel.engine.adapters.prometheus.families import HORIZONS, PERCENTILES
 from evenkeel.engine.model.states import WORST_FIRST
+from tests.benchmarks.scrape import cluster as everything_known
 from tests.helpers.made_tables import ROOT
 from tests.helpers.tools import needs, tool
 
@@ -74,7 +75,7 @@ def test_a_query_names_what_is_served(where, query):
     names = set(re.findall(r"[a-z_0-9:]*evenkeel_[a-z_0-9:]+", query))
     assert names
     assert names <= served() | RECORDED
-    for label, known in (("state", STATES), ("horizon", HORIZONS), ("quantile", QUANTILES)):
+    for label, known in (("state", STATES), ("horizon", HORIZONS), ("percentile", PERCENTILES)):
         for said in re.findall(rf'\b{label}\s*(?:=|!=|=~|!~)\s*"([^"]*)"', query):
             assert set(said.split("|")) <= set(known)
     for opens, closes in ("()", "[]", "{}"):
@@ -140,10 +141,39 @@ def scenario(members: str, needed: str, helps: str, wanted: int | None) -> dict[
     }
 
 
+def late(behind: str, at_least: str, fires: bool) -> dict[str, Any]:
+    """Half an hour of a group whose lag grows, a value a minute, and whether alerts fire then."""
+    named = 'cluster="prod",group="orders-app",instance="a",job="evenkeel"'
+    series = {
+        f"evenkeel_group_behind_seconds{{{named}}}": behind,
+        f"evenkeel_group_time_lag_at_least_seconds{{{named}}}": at_least,
+        f"evenkeel_group_lag_offsets{{{named}}}": "100x30",
+        f'evenkeel_group_forecast_lag_offsets{{{named},horizon="1h",percentile="10"}}': "200x30",
+        f"evenkeel_group_scaling_helps{{{named}}}": "0x30",
+    }
+    alerts = [
+        rule["alert"]
+        for rule in rules()
+        if "group:evenkeel_group_behind_seconds:late" in rule["expr"]
+    ]
+    return {
+        "interval": "1m",
+        "input_series": [{"series": name, "values": values} for name, values in series.items()],
+        "promql_expr_test": [
+            {
+                "expr": f'count(ALERTS{{alertstate="firing",alertname="{alert}"}})',
+                "eval_time": "30m",
+                "exp_samples": [{"labels": "{}", "value": 1}] if fires else [],
+            }
+            for alert in alerts
+        ],
+    }
+
+
 @pytest.mark.slow
 @needs("promtool")
-def test_promtool_finds_the_number_of_replicas(tmp_path: Path):
-    """By the rules and by KEDA's query alike, in each situation that the files speak of."""
+def test_promtool_finds_the_number_of_replicas_and_who_is_late(tmp_path: Path):
+    """By the rules and by KEDA's query alike, in each situation that the files speak of; names keep to its rules."""
     tests = [
         scenario("3x120", "5x120", "1x120", 5),
         # no number of members keeps up
@@ -154,11 +184,24 @@ def test_promtool_finds_the_number_of_replicas(tmp_path: Path):
         scenario("5x120", "5x90 3x30", "0x120", 5),
         # fewer have been enough for longer
         scenario("5x120", "5x30 3x90", "0x120", 3),
+        late("400x30", "_x30", fires=True),
+        late("200x30", "_x30", fires=False),
+        # snapshots look back for two minutes, and it is behind for longer
+        late("120x30", "120x30", fires=True),
+        # it commits less often than that
+        late("0x30", "120x30", fires=False),
     ]
     file = tmp_path / "test.yml"
     file.write_text(
         yaml.safe_dump({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": tests})
     )
+    metrics = MetricsPage(10, 180)
+    metrics.store([everything_known(3)])
+    _, text = metrics.text("text/plain", compressed=False)
+    linted = subprocess.run(
+        [str(PROMTOOL), "check", "metrics"], input=text, capture_output=True, check=False
+    )
+    assert linted.returncode == 0, linted.stderr
     for arguments in (("check", "rules", "--lint-fatal", RULES), ("test", "rules", file)):
         found = subprocess.run(
             [str(PROMTOOL), *arguments], capture_output=True, text=True, check=False

@@ -11,7 +11,7 @@ from statistics import fmean, median
 from typing import Any
 
 from ...model.figures import ENDS
-from ...model.states import CapacityBasis
+from ...model.states import CapacityBasis, TimeLagBasis
 from ...model.tables import Table
 from ...ports import ReportedGroups, StoredReport
 from ...records import AdviceCheck, AdviceRow, IncidentRow, Outcome, ValidationRow
@@ -41,6 +41,7 @@ _SERVED = (
     *("group_id", "group_type", "assignor", "subscribed_topics", "diagnosis", "facts"),
     *(
         "members",
+        "idle_members",
         "partitions",
         "total_lag",
         "delay_seconds",
@@ -77,6 +78,9 @@ class MemoryReports(Memory):
         columns = ["group_id", "capacity_per_second", "capacity_basis", "utilization"]
         for member in tables["member_metrics"].select(columns).to_pylist():
             members[member["group_id"]].append(member)
+        partitions = tables["partition_metrics"].select(["group_id", "counted", "time_lag_basis"])
+        at_least = partitions.filter(partitions["time_lag_basis"].equal(TimeLagBasis.AT_LEAST))
+        late = {row["group_id"] for row in at_least.to_pylist() if row["counted"]}
         proposed = self.tables.candidates.get(measured[-1])
         ahead: dict[str, dict[str, Any]] = {}
         if proposed is not None:
@@ -94,6 +98,7 @@ class MemoryReports(Memory):
             | ahead.get(row["group_id"], unknown)
             | _able(members[row["group_id"]])
             | {
+                "time_lag_at_least": row["group_id"] in late,
                 "advice_state": advice[row["group_id"]].state
                 if row["group_id"] in advice
                 else None,

@@ -289,7 +289,8 @@ class MemoryAdvice(Memory):
         measured = self.tables.metrics.get(snapshot_id)
         groups = records_of(GroupMetrics, measured["group_metrics"]) if measured else []
         metrics = {row.group_id: row for row in groups}
-        rows_of_members = measured["member_metrics"].to_pylist() if measured else []
+        switches = any(row.verdict == "switch" for row in rows)
+        rows_of_members = measured["member_metrics"].to_pylist() if measured and switches else []
         members = sorted(rows_of_members, key=lambda one: str(one["member_id"]))
         found = []
         for row in rows:
@@ -308,8 +309,8 @@ class MemoryAdvice(Memory):
                         host=one["client_host"],
                         instance_id=one["instance_id"],
                     )
-                    for one in members
-                    if row.verdict == "switch" and one["group_id"] == name
+                    for one in (members if row.verdict == "switch" else ())
+                    if one["group_id"] == name
                 ),
                 running=running.get(name, {}),
                 notes=tuple(dict.fromkeys(note for c in both for note in c.notes or ())),

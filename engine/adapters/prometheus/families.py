@@ -18,7 +18,8 @@ LABELS = ("cluster", "group")
 HORIZONS: Mapping[str, float] = MappingProxyType({"15m": 900.0, "1h": 3600.0})
 """Values of the label `horizon`, and the seconds they stand for."""
 
-QUANTILES = ("0.1", "0.5", "0.9")
+PERCENTILES = ("10", "50", "90")
+"""Values of the label `percentile`; `quantile` is for summaries."""
 
 OF_GROUP: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -26,7 +27,11 @@ OF_GROUP: Mapping[str, tuple[str, str]] = MappingProxyType(
         "behind_seconds": ("delay_seconds", "Time behind beyond the commit interval, in seconds."),
         "time_lag_seconds": (
             "time_lag_seconds",
-            "Age of the oldest unconsumed record, in seconds.",
+            "Age of the oldest unconsumed record, in seconds; absent where only a lower limit is known.",
+        ),
+        "time_lag_at_least_seconds": (
+            "time_lag_at_least_seconds",
+            "That limit, in seconds: the record is older than snapshots look back.",
         ),
         "incoming_offsets_per_second": ("production_per_second", "Incoming rate, in offsets/s."),
         "processing_offsets_per_second": ("consumption_per_second", "Commit rate, in offsets/s."),
@@ -45,12 +50,14 @@ OF_GROUP: Mapping[str, tuple[str, str]] = MappingProxyType(
         "members": ("members", "Number of members."),
         "members_needed": (
             "members_needed",
-            "Fewest members that are known to keep up; below the current number only after a day of snapshots. "
-            "From the history only if the group is under-provisioned.",
+            "Fewest members that are known to keep up. Of a group that keeps up: those that have partitions; live and "
+            "after a day of snapshots, fewer if they would do. Of another group: live by replaying its strategy; from "
+            "the history only if it is under-provisioned, by its diagnosis.",
         ),
         "members_useful": (
             "members_useful",
-            "Most members of which each has a partition.",
+            "Most members of which each has a partition; from the history not under range with several topics, and not "
+            "with unequal subscriptions.",
         ),
         "scaling_helps": (
             "scaling_helps",
@@ -98,13 +105,13 @@ def _of_groups(shown: Sequence[tuple[str, ServedGroup]]) -> Iterator[Metric]:
 
 def _forecasts(shown: Sequence[tuple[str, ServedGroup]]) -> Iterator[Metric]:
     def samples(band: Band, *labels: str) -> Iterator[tuple[Sequence[str], object]]:
-        for quantile, number in zip(QUANTILES, band, strict=True):
-            yield (*labels, quantile), number
+        for percentile, number in zip(PERCENTILES, band, strict=True):
+            yield (*labels, percentile), number
 
     yield _gauge(
         "group_forecast_lag_offsets",
         "Forecast of the lag with the current assignment, in offsets.",
-        (*LABELS, "horizon", "quantile"),
+        (*LABELS, "horizon", "percentile"),
         (
             sample
             for cluster, group in shown
@@ -115,7 +122,7 @@ def _forecasts(shown: Sequence[tuple[str, ServedGroup]]) -> Iterator[Metric]:
     yield _gauge(
         "group_caught_up_in_seconds",
         "Forecast of the seconds until no member has a backlog; +Inf if not within one hour.",
-        (*LABELS, "quantile"),
+        (*LABELS, "percentile"),
         (
             sample
             for cluster, group in shown
@@ -178,6 +185,18 @@ def _of_each(clusters: Sequence[ServedCluster], most: int) -> Iterator[Metric]:
         "pipeline_incidents_open",
         "Number of open incidents of the pipeline; from the history only.",
         *(one.pipeline_incidents for one in clusters),
+    )
+    promises = [one.promises or (None, None) for one in clusters]
+    yield gauge(
+        "advice_promises_kept_ratio",
+        "Share of the checked forecasts of adopted advice whose actual value was not worse than p90; from the history "
+        "only.",
+        *(kept if checked else None for kept, checked in promises),
+    )
+    yield gauge(
+        "advice_promises_checked",
+        "Number of forecasts that this share is of; from the history only.",
+        *(checked for _, checked in promises),
     )
     held = [
         (one.cluster, horizon, *one.held.get(seconds, (0, 0)))

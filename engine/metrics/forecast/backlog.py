@@ -171,6 +171,15 @@ def _filled(
         (K, R, M) offsets at the end, (T + 1, K, R) of all members at the beginning and after each step, (K, R)
         offset-seconds, and (K, R) seconds until nothing is left and nothing comes again, infinity beyond the horizon.
     """
+    if not (waiting.any() or stands.any() or arrivals[..., np.isfinite(can[0])].any()):
+        # nothing waits, and what arrives goes to those who are taken to keep up
+        nothing = np.zeros((len(waiting), len(can)))
+        return (
+            np.repeat(waiting, len(can), axis=1),
+            np.zeros((STEPS + 1, *nothing.shape)),
+            nothing,
+            nothing,
+        )
     backlog = np.repeat(waiting, len(can), axis=1)
     comes, done, due = np.empty_like(backlog), can * STEP_SECONDS, arrivals * STEP_SECONDS
     totals, before = [np.einsum("krm->kr", backlog)], np.empty_like(backlog)

@@ -84,8 +84,8 @@ def test_both_formats_have_the_same_numbers(page, accept):
             "group_scaling_helps": 1,
         }.items()
     )
-    assert found["group_forecast_lag_offsets", "prod", BUSY.group_id, "15m", "0.9"] == 3
-    assert found["group_caught_up_in_seconds", "prod", BUSY.group_id, "0.5"] == math.inf
+    assert found["group_forecast_lag_offsets", "prod", BUSY.group_id, "15m", "90"] == 3
+    assert found["group_caught_up_in_seconds", "prod", BUSY.group_id, "50"] == math.inf
     assert found["snapshot_timestamp_seconds", "prod"] == TAKEN_AT.timestamp()
     assert found["forecast_coverage_ratio", "prod", "15m"] == 0.8
 
@@ -98,6 +98,32 @@ def test_what_is_unknown_has_no_sample(page):
     assert ("advice_duration_seconds", "prod") not in found
     assert ("forecast_coverage_ratio", "prod", "1h") not in found
     assert ("pipeline_incidents_open", "prod") not in found
+
+
+def test_promises_are_served_from_a_history_alone():
+    """With how many were checked; a share of none is none."""
+    page = MetricsPage(1, 1)
+    assert not [key for key in samples(page) if key[0].startswith("advice_promises")]
+    for promises, expected in (
+        ((0.75, 8), {"kept_ratio": 0.75, "checked": 8}),
+        ((0.0, 0), {"checked": 0}),
+    ):
+        page.store([cluster(BUSY, promises=promises)])
+        found = {key[0]: number for key, number in samples(page).items() if key[1:] == ("prod",)}
+        prefix = "advice_promises_"
+        assert {
+            name.removeprefix(prefix): number
+            for name, number in found.items()
+            if name.startswith(prefix)
+        } == expected
+
+
+def test_a_lower_limit_of_a_time_lag_is_another_metric():
+    """An alert on the age itself would be wrong."""
+    page = MetricsPage(2, 1)
+    old = ServedGroup(group_id="old", diagnosis=Diagnosis.UNKNOWN, time_lag_at_least_seconds=7200.0)
+    page.store([cluster(old)])
+    assert of_group(samples(page), "old") == {"group_time_lag_at_least_seconds": 7200}
 
 
 def test_a_diagnosis_is_one_of_all_states(page):

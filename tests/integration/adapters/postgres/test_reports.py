@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from unittest.mock import ANY
 
+import psycopg
 import pytest
 
 from evenkeel.engine.adapters.memory import MemoryHistory
@@ -18,7 +19,7 @@ from evenkeel.engine.records import Outcome, StepRun
 from evenkeel.engine.report import render
 from evenkeel.engine.report.from_history import stored_report
 from evenkeel.engine.report.report import report
-from evenkeel.engine.report.served import ServedHistory, diagnosed_size, served_group
+from evenkeel.engine.report.served import ServedHistory, served_group, size_now
 from tests.helpers import cookbook_history
 from tests.helpers.history_rows import FIRST, checks, fill, manifest, metrics, validation
 
@@ -112,7 +113,7 @@ def test_metrics_have_the_same_numbers(reports, judged, memory):
     known = set()
     for group in cluster.groups:
         row = others[group.group_id]
-        other = served_group(row, diagnosed_size(row), row["open_incidents"])
+        other = served_group(row, size_now(row), row["open_incidents"])
         for name, value in asdict(group).items():
             expected = getattr(other, name)
             numbers = isinstance(expected, float | tuple) and None not in (expected, value)
@@ -120,10 +121,32 @@ def test_metrics_have_the_same_numbers(reports, judged, memory):
             known |= {name} if value not in (None, UNKNOWN, 0) else set()
     assert known >= {"lag", "soon_lag", "drained", "production_per_second", "advice", "members"}
     assert known >= {"capacity_per_second", "utilization", "members_useful", "open_incidents"}
+    assert known >= {"members_needed", "time_lag_seconds"}
     assert cluster.taken_at == judged.taken_at[-1]
     assert cluster.held[3600.0][1] > 0
     assert cluster.advice_seconds is not None
     assert cluster.pipeline_incidents is not None
+    kept, checked = cluster.promises
+    cards = [card for card in judged.scorecard if card.known]
+    assert checked == sum(card.known for card in cards) > 0
+    assert kept * checked == pytest.approx(sum(c.no_worse_share * c.known for c in cards))
+
+
+def test_a_lower_limit_of_a_time_lag_is_served_as_one(reports, module_database_url):
+    """Where a partition that counts is that old at least; it is a metric of its own."""
+    [before] = ServedHistory(reports, CLUSTER).look()
+    first, second = [one for one in before.groups if one.time_lag_seconds][:2]
+    basis = "UPDATE partition_latest SET time_lag_basis = %s WHERE counted AND group_id = %s"
+    with psycopg.connect(module_database_url) as database:
+        database.execute(basis, ("at least", first.group_id))
+    [after] = ServedHistory(reports, CLUSTER).look()
+    with psycopg.connect(module_database_url) as database:
+        database.execute(basis, ("interpolated", first.group_id))
+    found = {one.group_id: one for one in after.groups}
+    late = found[first.group_id]
+    assert late.time_lag_seconds is None
+    assert late.time_lag_at_least_seconds == first.time_lag_seconds
+    assert found[second.group_id] == second
 
 
 def test_metrics_of_some_groups_alone(reports):

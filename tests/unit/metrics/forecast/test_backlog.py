@@ -79,6 +79,18 @@ def test_a_member_of_unknown_capacity_is_taken_to_keep_up():
     assert np.isnan(seen.utilization[0]).all()
 
 
+def test_who_never_waits_is_forecast_the_same_beside_who_does():
+    """Alone, nothing is worked out step by step."""
+    load = _load([4, 6], capacity=[np.nan, 8], owner=[0, 0], ages=[3.0, 30.0])
+    load = replace(load, arrivals=load.arrivals * np.linspace(0.5, 1.5, 12)[:, None])
+
+    alone, both = _outlooks(load), _outlooks(load, [0, 0], [0, NONE])
+
+    assert both.integrals[1].min() > 0
+    for name in ("lag", "delay_seconds", "drained_seconds", "utilization", "integrals"):
+        np.testing.assert_array_equal(getattr(alone, name)[0], getattr(both, name)[0])
+
+
 def test_what_varied_will_vary():
     """The band holds the mean of the past, and is not empty; the same past gives the same band."""
     random = np.random.default_rng(3)
