@@ -382,9 +382,7 @@ def priced(history: PostgresHistory, group: str, **costs: tuple[str, float | Non
         row["cross_rack_bytes_per_second"] = None if cost is None else cost * 1000
         row["currency"] = "EUR"
         row["racks_left_out"] = 2 if row["strategy"] == "fair" else 1
-    history.store_candidates(
-        taken.snapshot_id, Table.from_rows(rows, schema_of(CandidateColumns))
-    )
+    history.store_candidates(taken.snapshot_id, Table.from_rows(rows, schema_of(CandidateColumns)))
     return history.query("cross_rack_cost", group=group)
 
 
