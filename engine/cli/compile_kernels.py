@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from ..assignors import ASSIGNORS
+from ..assignors.balanced import Balanced
+from ..assignors.interface import GroupSpec, build_spec
 from ..assignors.kit.kernels import KERNELS, Kernel, held_to
 from ..assignors.promises import sketches
 from ..model.environment import source_folder
@@ -39,6 +41,7 @@ def compile_all() -> None:
                     ASSIGNORS[name].assign(group.spec())
                 except Infeasible:
                     continue
+        Balanced(enough=1.0).assign(_overloaded())
 
 
 def compile_and_keep() -> Path:
@@ -64,6 +67,23 @@ def kept_files() -> Iterator[tuple[PurePosixPath, Path]]:
     for each in kernels():
         folder = PurePosixPath(each.source.parent.relative_to(root).as_posix(), "__pycache__")
         yield from ((folder / file.name, file) for file in each.files())
+
+
+def _overloaded() -> GroupSpec:
+    """Members that nobody can keep below what they can do, so that partitions are packed."""
+    members = 2
+    return build_spec(
+        members=["a", "b"],
+        instance_ids=[None] * members,
+        member_racks=[None] * members,
+        subscriptions=[["t"]] * members,
+        topics=["t"],
+        partition_counts=[4],
+        replica_racks=[[]] * 4,
+        owner=[0] * 4,
+        rate=[3, 9, 6, 5],
+        capacity=[10] * members,
+    )
 
 
 def _application() -> Application:
