@@ -335,6 +335,12 @@ def _advised(*groups: str) -> str:
     return "```\n" + "\n".join(lines) + "\n```\n"
 
 
+def _top() -> str:
+    """The first screen of `top`."""
+    _, first, *_ = (ROOT / "tests/data/top.txt").read_text().split("=== ")
+    return f"```\n{first.partition(chr(10))[2]}```\n"
+
+
 def _message() -> str:
     """The first sample of a message, as Slack shows it to a person."""
     title, _, *lines = (ROOT / "tests/data/messages.txt").read_text().splitlines()[1:9]
@@ -393,6 +399,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "landau": landau.section,
     "ledger": ledger.section,
     "message": _message,
+    "top": _top,
     "pages": made_pages.pages,
     "queries": _queries,
     "served": _served,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import sys
 import threading
 from contextlib import nullcontext
 from dataclasses import replace
-from datetime import timedelta
+from typing import Any
 
 import pytest
-from rich.console import Console
 from rich.layout import Layout
 
 from evenkeel.engine import wiring
@@ -24,7 +22,7 @@ from evenkeel.engine.cli.views.top import picture
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.errors import ClusterUnreachable, InputError
 from evenkeel.engine.model.facts import finding
-from evenkeel.engine.snapshots import split_snapshot_id
+from tests.helpers import top_screens
 from tests.helpers.snapshots import group, make_snapshot
 from tests.unit.cli.conftest import lacking
 
@@ -32,31 +30,20 @@ TOP = TopState()
 UNEVEN = TopState(group="uneven", is_open=True)
 
 
-def drawn(
-    watch: Watch,
-    state: TopState = TOP,
-    width: int = 80,
-    height: int = 24,
-    age: int = 3,
-    seen: Seen | None = None,
-) -> list[str]:
+def drawn(watch: Watch, state: TopState = TOP, *size: int, **more: Any) -> list[str]:
     """The lines of a screen, some seconds after the snapshot."""
-    console = Console(
-        width=width, height=height, record=True, file=io.StringIO(), force_terminal=True
-    )
-    seen = seen or watch.seen
-    now = split_snapshot_id(seen.source.newest)[1] + timedelta(seconds=age)
-    console.print(picture(watch, seen, state, now, width, height), height=height)
-    lines = console.export_text().splitlines()
-    assert len(lines) == height
-    assert {len(line) for line in lines} == {width}
-    return [line.rstrip() for line in lines]
+    return top_screens.drawn(watch, state, *size, **more)
 
 
 @pytest.fixture
 def stored(run, recording) -> Watch:
     """The recording, in a folder without configuration."""
     return Watch(see(sources.open_source(None, None, str(recording)), "*"), "*", 5)
+
+
+def test_screens_are_as_they_were():
+    """Made by `python -m tests.helpers.top_screens`; the documentation shows the first."""
+    assert top_screens.FILE.read_text(encoding="utf-8") == top_screens.sample()
 
 
 def test_80_columns_show_the_worst_first_with_its_numbers(stored):
