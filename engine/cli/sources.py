@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from .. import wiring
 from ..config import ClusterSettings, Filter, Settings
 from ..messages.wording import moment, words
-from ..model.errors import Infeasible, InputError
+from ..model.errors import ClusterUnreachable, Infeasible, InputError
 from ..model.text import listed, several
 from ..ports import ALL, Lake, Manifest
 from ..snapshots import problems_of, split_snapshot_id
@@ -247,7 +247,10 @@ def take(
         after: Called with the ids so far, after each.
 
     Returns:
-        Their ids, oldest first.
+        Their ids, oldest first. One that fails after another was taken is told and left out.
+
+    Raises:
+        ClusterUnreachable: None could be taken.
     """
     from ..pipeline.snapshot import take_snapshot
 
@@ -261,7 +264,13 @@ def take(
                 time.sleep(max(due - time.monotonic(), 0))
             if samples > 1:
                 complain(f"snapshot {sample + 1} of {samples} ...")
-            ids.append(take_snapshot(cluster, lake, None, settings, name))
+            try:
+                ids.append(take_snapshot(cluster, lake, None, settings, name))
+            except ClusterUnreachable as problem:
+                if not ids:
+                    raise
+                complain(f"snapshot {sample + 1} of {samples} failed: {problem}")
+                continue
             after(ids)
     finally:
         cluster.close()

@@ -62,18 +62,26 @@ def test_a_live_cluster_becomes_a_file(run, kafka, tmp_path):
     assert kafka["slept"] == [pytest.approx(60, abs=1), pytest.approx(120, abs=1)]
 
 
-def test_what_was_taken_before_a_failure_is_kept(run, kafka, tmp_path, monkeypatch):
-    """An hour of recording is not lost to a broker that goes away at the end."""
+@pytest.mark.parametrize(("failing", "kept"), [({2}, 3), ({2, 3}, 2), ({0}, None)])
+def test_a_recording_goes_on_after_an_outage(run, kafka, tmp_path, monkeypatch, failing, kept):
+    """Each snapshot that fails is told; a cluster that does not answer from the start is an error."""
     take, count = FakeCluster.take_snapshot, iter(range(9))
 
-    def failing(self, snapshot_id):
-        if next(count) == 2:
+    def sometimes(self, snapshot_id):
+        if next(count) in failing:
             raise ClusterUnreachable("gone.")
         return take(self, snapshot_id)
 
-    monkeypatch.setattr(FakeCluster, "take_snapshot", failing)
-    assert run("snapshot", "record", "--bootstrap", "h:1", "--out", "rec").exit_code == 3
-    assert len(open_recording(tmp_path / "rec").snapshot_ids) == 2
+    monkeypatch.setattr(FakeCluster, "take_snapshot", sometimes)
+    options = ("--bootstrap", "h:1", "--samples", "4", "--out", "rec")
+    result = run("snapshot", "record", *options)
+    if kept is None:
+        assert (result.exit_code, (tmp_path / "rec").exists()) == (3, False)
+        return
+    assert result.exit_code == 0
+    told = [f"snapshot {number + 1} of 4 failed: gone." for number in failing]
+    assert [line for line in result.stderr.splitlines() if "failed" in line] == told
+    assert len(open_recording(tmp_path / "rec").snapshot_ids) == kept
 
 
 def test_a_lake_becomes_a_file(run, lake, tmp_path):
