@@ -17,8 +17,8 @@ EPILOG = epilog(
         "evenkeel advise --from cluster.recording       # what to do with one",
     ],
     [0, 1, 2, 3, 4],
-    "The file is rewritten after each snapshot, so an interrupted recording keeps what it has. After the first, a snapshot that "
-    "fails is left out. The file contains group ids, client ids, hosts and racks, but no records.",
+    "The file is rewritten after each snapshot, so an interrupted recording keeps what it has. After the first, a "
+    "snapshot that fails is left out. The file contains group ids, client ids, hosts and racks, but no records.",
 )
 
 
