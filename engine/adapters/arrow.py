@@ -96,20 +96,32 @@ def _array(column: Series) -> pa.Array:
     return values if column.kind != MOMENT else values.cast(_TYPES[MOMENT])
 
 
-def from_arrow(table: pa.Table) -> Table:
+def from_arrow(table: pa.Table, schema: Schema | None = None) -> Table:
     """
     The same values as a table.
 
+    Args:
+        table: The Arrow table.
+        schema: Kinds of columns that may have come in another type of Arrow's, such as large texts.
+
     Raises:
         KindError: A column has a type that no kind stands for; the message names it.
+        pa.ArrowException: One is not of the kind that its schema says.
     """
     columns: dict[str, Series] = {}
     for name, column in zip(table.schema.names, table.columns, strict=True):
+        wanted = (schema or {}).get(name)
+        if wanted is not None and _plain(column.type) != type_of(wanted):
+            column = column.cast(type_of(wanted))
         try:
             columns[name] = _series(column.combine_chunks(), kind_of(column.type))
         except KindError as problem:
             raise KindError(f"column {name}: {problem}") from problem
     return Table(columns, len(table))
+
+
+def _plain(type_: pa.DataType) -> pa.DataType:
+    return type_.value_type if pa.types.is_dictionary(type_) else type_
 
 
 def _series(array: Any, kind: Kind) -> Series:

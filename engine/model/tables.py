@@ -137,9 +137,17 @@ class Numbers(Series):
     """
 
     def __init__(self, values: npt.NDArray[Any], kind: Kind, known: Flags | None = None) -> None:
-        self.kind = kind
-        self.values = np.asarray(values, _DTYPES[kind])
+        """
+        Raises:
+            KindError: A known value is not kept as it is.
+        """
+        self.kind, given = kind, np.asarray(values)
+        with np.errstate(invalid="ignore"):
+            self.values = given.astype(_DTYPES[kind], copy=False)
         self.known = np.ones(len(self.values), np.bool_) if known is None else known
+        is_same = self.values is given or kind == FLOAT64
+        if not is_same and not np.array_equal(self.values[self.known], given[self.known]):
+            raise KindError(f"a value is no {kind}, or too large for it")
 
     def take(self, index: Any) -> Numbers:
         return Numbers(self.values[index], self.kind, self.known[index])
@@ -150,7 +158,8 @@ class Numbers(Series):
     def to_pylist(self) -> list[Any]:
         values: list[Any] = self.values.tolist()
         if self.kind == MOMENT:
-            values = [_moment(each) for each in values]
+            known = self.known.tolist()
+            return [_moment(v) if own else None for v, own in zip(values, known, strict=True)]
         if not self.null_count:
             return values
         return [v if known else None for v, known in zip(values, self.known.tolist(), strict=True)]
@@ -171,7 +180,9 @@ class Numbers(Series):
         if self.kind == FLOAT64:
             return _ranks(self.values, self.known)
         least = int(self.values[self.known].min(initial=0))
-        return np.where(self.known, self.values.astype(np.int64) - min(least, 0), NONE)
+        if least < -(2**61):
+            return _ranks(self.values, self.known)
+        return np.where(self.known, self.values.astype(np.int64) - least, NONE)
 
     def cast(self, kind: Kind) -> Series:
         numbers = {INT16, INT32, INT64}
@@ -215,8 +226,8 @@ class Texts(Series):
         return Texts(self.places[start:stop], self.words, self.kind)
 
     def to_pylist(self) -> list[Any]:
-        words = [*self.words, None]  # NONE is the last
-        return [words[place] for place in self.places.tolist()]
+        words = self.words
+        return [None if place < 0 else words[place] for place in self.places.tolist()]
 
     def equals(self, other: Series) -> bool:
         return (
@@ -226,15 +237,23 @@ class Texts(Series):
             and np.array_equal(self.index_in(other.words), other.places)
         )
 
-    def codes(self) -> Ints:
-        return self._ranks[self.places]
-
     @cached_property
-    def _ranks(self) -> Ints:
-        order = sorted(range(len(self.words)), key=self.words.__getitem__)
+    def _short(self) -> tuple[Sequence[Any], Indices]:
+        """Words and places; only words that are used where there are fewer rows than words, as in a part of a table."""
+        if len(self.places) >= len(self.words):
+            return self.words, self.places
+        used, places = np.unique(self.places, return_inverse=True)
+        unknown = int(len(used) > 0 and used[0] == NONE)
+        words = [self.words[place] for place in used[unknown:].tolist()]
+        return words, (places - unknown).astype(np.int32)
+
+    def codes(self) -> Ints:
+        words, places = self._short
+        order = sorted(range(len(words)), key=words.__getitem__)
         ranks = np.full(len(order) + 1, NONE, np.int64)
         ranks[order] = np.arange(len(order))
-        return ranks
+        codes: Ints = ranks[places]
+        return codes
 
     def index_in(self, words: Iterable[Any]) -> Ints:
         """
@@ -243,16 +262,20 @@ class Texts(Series):
         >>> column(["b", None, "c"], TEXT).index_in(["a", "b"]).tolist()
         [1, -1, -1]
         """
-        place_of = {word: place for place, word in enumerate(words)}
-        places = [*(place_of.get(word, NONE) for word in self.words), NONE]
-        found: Ints = np.array(places, np.int64)[self.places]
+        own, own_places = self._short
+        place_of: dict[Any, int] = {}
+        for place, word in enumerate(words):
+            place_of.setdefault(word, place)
+        places = [*(place_of.get(word, NONE) for word in own), NONE]
+        found: Ints = np.array(places, np.int64)[own_places]
         return found
 
     def is_in(self, words: Iterable[Any]) -> Flags:
         """(n) whether each value is one of some; an unknown one is not."""
         wanted = words if isinstance(words, set | frozenset | Mapping) else {*words}
-        there = np.array([*(word in wanted for word in self.words), False], np.bool_)
-        found: Flags = there[self.places]
+        words, places = self._short
+        there = np.array([*(word in wanted for word in words), False], np.bool_)
+        found: Flags = there[places]
         return found
 
     def equal(self, word: Any) -> Flags:
@@ -261,7 +284,7 @@ class Texts(Series):
 
     def used(self) -> Texts:
         """
-        The same values, with no word that no row has; words in the order of their first places.
+        The same values, with no word that no row has.
 
         >>> Texts(np.array([2, 0, 2]), ["a", "b", "c"]).used().words
         ['a', 'c']
@@ -451,11 +474,12 @@ class Table:
 
     def replaced(self, **columns: Series) -> Table:
         """The table with some columns in place of those of the same names, or after the others."""
-        return Table({**self.columns, **columns})
+        return Table({**self.columns, **columns}, len(self))
 
     def take(self, index: npt.NDArray[Any] | Sequence[int]) -> Table:
         """The rows at some places, in their order."""
-        places = np.arange(len(self))[np.asarray(index, np.int64)]
+        chosen = np.asarray(index) if len(index) else np.zeros(0, np.int64)
+        places = np.arange(len(self))[chosen]
         return Table({n: each.take(places) for n, each in self.columns.items()}, len(places))
 
     def filter(self, mask: Flags) -> Table:
@@ -514,7 +538,7 @@ class Table:
 
     def equals(self, other: Table) -> bool:
         """Whether another table has the same columns, in their order, with the same values."""
-        return self.names == other.names and all(
+        return (self.names, len(self)) == (other.names, len(other)) and all(
             each.equals(other.columns[name]) for name, each in self.columns.items()
         )
 
@@ -562,9 +586,11 @@ def _fits(values: Iterable[Any], kind: Kind) -> bool:
     """Whether no value is silently made one of another kind, such as a text or a float into a whole number."""
     found = set(map(type, values))
     if kind == BOOL:
-        return not found - {bool, int, np.bool_}
-    wrong = (str, bytes, bool) if kind == FLOAT64 else (str, bytes, bool, float, np.floating)
-    return not any(issubclass(each, wrong) for each in found)
+        return found <= {bool, int, np.bool_}
+    allowed: tuple[type, ...] = (int, np.integer)
+    if kind == FLOAT64:
+        allowed = (*allowed, float, np.floating)
+    return all(issubclass(each, allowed) and each is not bool for each in found)
 
 
 def _texts(values: list[Any], kind: Kind) -> Texts:

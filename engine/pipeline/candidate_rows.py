@@ -173,7 +173,7 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
 _SCORE = tuple(spec.name for spec in columns_of(Score))
 _Facts = dict[int, tuple[Fact, ...]]
 
-NEEDED = tuple([*schema_of(CandidateColumns)])
+NEEDED = tuple(schema_of(CandidateColumns))
 """The columns that are looked at: all but the largest by far."""
 
 

@@ -3,9 +3,9 @@ The lake's tables, and how the rows of a snapshot become `GroupSnapshot` values.
 
 A snapshot is five tables: brokers, groups, members, partitions (of the cluster's topics) and commits (of groups).
 Everything derived from it has a table of its own. One reader serves the command line and Spark, because both
-hand it Arrow tables: the whole snapshot, or the rows of a single group.
+hand it tables: the whole snapshot, or the rows of a single group.
 
-`schemas` (the tables), `naming` (one reading of a cluster, its name and manifest), `arrays` (Arrow <-> numpy),
+`schemas` (the tables), `naming` (one reading of a cluster, its name and manifest), `arrays` (columns <-> arrays),
 `cluster` (its partitions, indexed), `assemble` (rows -> a batch of groups).
 """
 

@@ -24,9 +24,10 @@ _OF_PARTITIONS = ("assigned_topics", "assigned_partitions", "target_topics", "ta
 def members_of(rows: Table) -> list[Member]:
     """One member per row."""
     plain = rows.without(*_OF_PARTITIONS).to_pylist()
-    for number in np.flatnonzero(rows["process_id"].known).tolist():
-        # a thread of Kafka Streams: its tasks stand beside the partitions that it reads
-        plain[number] = rows.slice(number, number + 1).to_pylist()[0]
+    # threads of Kafka Streams: their tasks stand beside the partitions that they read
+    threads = np.flatnonzero(rows["process_id"].known)
+    for number, row in zip(threads.tolist(), rows.take(threads).to_pylist(), strict=True):
+        plain[number] = row
     return [
         Member(
             id=row["member_id"] or "",

@@ -160,7 +160,7 @@ def _rows(catalog: Catalog, manifest: Manifest, dataset: str) -> Iterator[pa.Tab
             source = pq.ParquetFile(file, pre_buffer=catalog.files.is_store)
             for row_group in range(*(lake_file.row_groups or (0, source.num_row_groups))):
                 for batch in source.iter_batches(at_once, [row_group]):
-                    table = shaped(from_arrow(pa.Table.from_batches([batch])), schema)
+                    table = shaped(from_arrow(pa.Table.from_batches([batch]), schema), schema)
                     if lake_file.row_groups is not None:
                         table = table.filter(table["snapshot_id"].equal(manifest.snapshot_id))
                     if len(table):

@@ -195,9 +195,11 @@ class FileReader:
             )
             columns = [name for name in pick.schema if name in footer.names]
             if not pick.among:
-                rows = from_arrow(parquet.read_row_groups(wanted, columns, use_threads=False))
+                rows = from_arrow(
+                    parquet.read_row_groups(wanted, columns, use_threads=False), pick.schema
+                )
             else:
-                rows = _picked(parquet, pick.among, wanted, columns)
+                rows = _picked(parquet, pick, wanted, columns)
             return shaped(rows, pick.schema)
 
     def _footer(self, path: str, file: pa.NativeFile) -> Footer:
@@ -215,7 +217,7 @@ def _reader(system: fs.FileSystem, remote: bool) -> FileReader:
 
 def _picked(
     file: pq.ParquetFile,
-    among: Mapping[str, Sequence[str]],
+    pick: Pick,
     row_groups: list[int],
     columns: list[str],
 ) -> Table:
@@ -225,6 +227,7 @@ def _picked(
     What is wanted lies in few of those whose bounds admit it: the columns that tell are read first, and all others
     only where there is a row to be had.
     """
+    among = pick.among
     telling = from_arrow(file.read_row_groups(row_groups, list(among), use_threads=False))
     rows = np.logical_and.reduce([telling[name].is_in(values) for name, values in among.items()])
     sizes = [file.metadata.row_group(i).num_rows for i in row_groups]
@@ -234,6 +237,6 @@ def _picked(
     table = telling.filter(rows)
     if not others:
         return table
-    more = from_arrow(file.read_row_groups(kept, others, use_threads=False))
+    more = from_arrow(file.read_row_groups(kept, others, use_threads=False), pick.schema)
     more = more.filter(rows[np.repeat(holds[: len(sizes)], sizes)])
     return Table({name: (more if name in others else table)[name] for name in columns})

@@ -1,5 +1,5 @@
 """
-Tables into tables of the database through COPY, a column at a time: no value becomes a Python object.
+Tables into tables of the database through COPY, a column at a time.
 
 In the text that COPY reads a list of texts is an array literal; a struct and a list of structs are JSON.
 """

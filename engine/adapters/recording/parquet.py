@@ -60,6 +60,10 @@ _TYPES = {
     **{INT32: (_INT32, None), INT64: (_INT64, None), MOMENT: (_INT64, _MILLISECONDS)},
     **{TEXT: (_BYTE_ARRAY, _UTF8), BYTES: (_BYTE_ARRAY, None)},
 }
+_FOOTER, _HEADER, _MANY = 1_000_000, 64_000, 100_000
+"""Bytes that a footer and a page's header have at most, and pages that a file has."""
+_BLOCK = 65_536
+"""Numbers that are unpacked together."""
 _DTYPES = {_INT32: "<i4", _INT64: "<i8", _DOUBLE: "<f8"}
 
 
@@ -91,13 +95,21 @@ def contents_of(content: bytes) -> Contents:
     footer = _footer(content)
     groups = footer[4]
     chunks = [each[3] for group in groups for each in group[1]]
-    pages = [page for chunk in chunks for page in _pages(content, chunk)]
+    unpacked = values = count = before = 0
+    for chunk in sorted(chunks, key=_begin):
+        if _begin(chunk) < before:
+            raise ValueError("two columns are at the same place")
+        before = _begin(chunk) + chunk[7]
+        for page in _pages(content, chunk):
+            unpacked, values, count = unpacked + page.size, values + page.values, count + 1
+            if count > _MANY:
+                raise ValueError("it has too many pages")
     return Contents(
         rows=max(footer[3], sum(group[3] for group in groups)),
         columns=max((len(group[1]) for group in groups), default=0),
         row_groups=len(groups),
-        values=max(sum(page.values for page in pages), sum(chunk[5] for chunk in chunks)),
-        unpacked=sum(page.size for page in pages),
+        values=max(values, sum(chunk[5] for chunk in chunks)),
+        unpacked=unpacked,
     )
 
 
@@ -127,7 +139,9 @@ def _footer(content: bytes) -> dict[int, Any]:
     length = int.from_bytes(content[-8:-4], "little")
     if content[:4] != _MAGIC or content[-4:] != _MAGIC or length > len(content) - 12:
         raise ValueError("it is no Parquet file")
-    return Reader(content, len(content) - 8 - length).struct()
+    if length > _FOOTER:
+        raise ValueError("its footer is too long")
+    return Reader(content, len(content) - 8 - length, length).struct()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,12 +162,16 @@ class _Page:
     content: bytes
 
 
+def _begin(chunk: dict[int, Any]) -> int:
+    """Where the pages of a column begin; a page that is not there is at 0."""
+    return min((start for start in (chunk.get(11), chunk[9]) if start), default=0)
+
+
 def _pages(content: bytes, chunk: dict[int, Any]) -> Iterator[_Page]:
-    # a page that is not there is at 0
-    position = min(start for start in (chunk.get(11), chunk[9], len(content)) if start)
+    position = _begin(chunk) or len(content)
     end = min(position + chunk[7], len(content))
     while position < end:
-        reader = Reader(content, position)
+        reader = Reader(content, position, _HEADER)
         header = reader.struct()
         size, packed = header[2], header[3]
         told: dict[int, Any] = next((header[kind] for kind in _PAGES if kind in header), {})
@@ -271,7 +289,8 @@ class _Leaf:
         """Values as they are; texts as places among the words."""
         stored = _TYPES[self.value_kind][0]
         if stored == _BOOLEAN:
-            return np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[:count]
+            packed = np.frombuffer(data, np.uint8, -(-count // 8))
+            return np.unpackbits(packed, bitorder="little", count=count)
         if stored != _BYTE_ARRAY:
             return np.frombuffer(data, _DTYPES[stored], count)
         places, position = np.empty(count, np.int32), 0
@@ -301,8 +320,10 @@ class _Leaf:
         there = defined >= is_entry
         rows = np.cumsum(begins) - 1
         lengths = np.bincount(rows[there], minlength=int(begins.sum()))
-        entries = self._series(values, defined[there] == most)
-        return Lists(starts_of(lengths), entries, defined[begins] >= is_list)
+        known = defined[begins] >= is_list
+        if lengths[~known].any():
+            raise ValueError("a list that is unknown has entries")
+        return Lists(starts_of(lengths), self._series(values, defined[there] == most), known)
 
     def _series(self, values: npt.NDArray[Any], known: Flags) -> Series:
         if len(values) != np.count_nonzero(known):
@@ -326,30 +347,32 @@ def _hybrid(data: bytes, width: int, count: int) -> Ints:
     """(count) numbers of *width* bits each, in runs of equal ones and of packed ones."""
     if width > 32:
         raise ValueError("numbers are too wide")
-    parts, left, reader = [np.zeros(0, np.int64)], count, Reader(data)
-    weights = 1 << np.arange(width, dtype=np.int64)
-    while left > 0:
+    numbers, done, reader = np.zeros(count, np.int64), 0, Reader(data)
+    while done < count:
         head = reader.varint()
-        start = reader.position
+        start, left = reader.position, count - done
         if head & 1:
+            size = min(left, (head >> 1) * 8)
             length = (head >> 1) * width
-            bits = np.unpackbits(
-                np.frombuffer(data[start : start + length], np.uint8), bitorder="little"
-            )
-            if width:
-                part = bits[: len(bits) // width * width].reshape(-1, width)[:left] @ weights
-            else:
-                part = np.zeros(min(left, (head >> 1) * 8), np.int64)
+            _unpack(data[start : start + -(-size * width // 8)], width, numbers[done : done + size])
         else:
+            size = min(left, head >> 1)
             length = -(-width // 8)
-            value = int.from_bytes(data[start : start + length], "little")
-            part = np.full(min(left, head >> 1), value, np.int64)
-        if not len(part) or start + length > len(data):
-            raise ValueError("a run is empty, or ends too early")
-        parts.append(part)
-        left -= len(part)
-        reader.position = start + length
-    return np.concatenate(parts)
+            numbers[done : done + size] = int.from_bytes(data[start : start + length], "little")
+        if size < min(left, 8):
+            raise ValueError("a run is shorter than any writer makes it")
+        reader.position, done = start + length, done + size
+    return numbers
+
+
+def _unpack(data: bytes, width: int, numbers: Ints) -> None:
+    """Fill in packed numbers."""
+    weights = 1 << np.arange(width, dtype=np.int64)
+    for start in range(0, len(numbers) if width else 0, _BLOCK):
+        part = numbers[start : start + _BLOCK]
+        packed = np.frombuffer(data, np.uint8, -(-len(part) * width // 8), start * width // 8)
+        bits = np.unpackbits(packed, bitorder="little", count=len(part) * width)
+        part[:] = bits.reshape(-1, width) @ weights
 
 
 def write_parquet(table: Table) -> bytes:

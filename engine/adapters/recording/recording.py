@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import secrets
 import zipfile
 import zlib
@@ -21,11 +22,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...model.cluster_snapshot import ClusterSnapshot
 from ...model.errors import InputError, LakeError, SnapshotNotFound
 from ...model.files import replacing
 from ...model.formats import size
-from ...model.tables import Table, concat, empty, repeated
+from ...model.tables import Lists, Series, Table, Texts, concat, empty, repeated
 from ...ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
 from ...snapshots import (
     SCHEMA_VERSION,
@@ -101,7 +104,9 @@ def open_recording(path: str | Path) -> Recording:
     """
     try:
         with Path(path).open("rb") as file:
-            content = file.read(_WHOLE + 1)
+            # so many bytes are set aside at once; a pipe has no size
+            whole = os.fstat(file.fileno()).st_size or _WHOLE
+            content = file.read(min(whole, _WHOLE) + 1)
     except OSError as problem:
         reason = problem.strerror or problem
         raise InputError(
@@ -127,6 +132,7 @@ def open_recording(path: str | Path) -> Recording:
         NotImplementedError,
         RuntimeError,
         EOFError,
+        MemoryError,
         ValueError,
         LookupError,
         TypeError,
@@ -151,6 +157,8 @@ def _check_sizes(archive: zipfile.ZipFile) -> None:
             raise _Refused(
                 f"{part.filename} has {size(part.file_size)}, {size(_PART)} at most are read"
             )
+        if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise _Refused(f"{part.filename} is packed in another way than any recording")
         if part.file_size > max(_SMALL, _RATIO * part.compress_size):
             raise _Refused(f"{part.filename} is packed more than {_RATIO} to 1")
     if sum(part.file_size for part in parts) > _WHOLE:
@@ -164,9 +172,22 @@ def _table(archive: zipfile.ZipFile, dataset: str) -> Table:
         raise _Refused(f"{dataset} has more than {_ROWS:,} rows or {_COLUMNS} columns")
     if holds.values > _VALUES:
         raise _Refused(f"{dataset} has more values than {_VALUES:,}")
-    if holds.unpacked > min(_IN_MEMORY, max(_PART, _GROWTH * len(content))):
+    most = min(_IN_MEMORY, max(_PART, _GROWTH * len(content)))
+    if holds.unpacked > most:
         raise _Refused(f"{dataset} takes too much memory")
-    return shaped(read_parquet(content), SNAPSHOT[dataset])
+    table = shaped(read_parquet(content), SNAPSHOT[dataset])
+    if sum(map(_bytes_of, table.columns.values())) > most:
+        raise _Refused(f"{dataset} takes too much memory")
+    return table
+
+
+def _bytes_of(column: Series) -> int:
+    """Bytes of the texts of a column, as often as they are there: whoever writes them out needs so many."""
+    texts = column.entries if isinstance(column, Lists) else column
+    if not isinstance(texts, Texts):
+        return 0
+    lengths = np.array([*map(len, texts.words), 0], np.int64)
+    return int(lengths[texts.places].sum())
 
 
 def _check_version(path: str | Path, contents: Mapping[str, Any]) -> None:

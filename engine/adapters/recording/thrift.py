@@ -18,12 +18,18 @@ class Reader:
     """
     A position in bytes.
 
+    Args:
+        data: All of them.
+        position: Where it is.
+        most: Bytes that are read at most.
+
     Raises:
-        ValueError, IndexError: What is there is not Thrift.
+        ValueError, IndexError: What is there is not Thrift, or is longer.
     """
 
-    def __init__(self, data: bytes, position: int = 0) -> None:
+    def __init__(self, data: bytes, position: int = 0, most: int | None = None) -> None:
         self.data, self.position = data, position
+        self._end = len(data) if most is None else min(position + most, len(data))
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
         """The fields of a struct by number: numbers, bytes, lists, and structs."""
@@ -40,8 +46,13 @@ class Reader:
         return value | byte << shift
 
     def _take(self) -> int:
-        self.position += 1
+        self._skip(1)
         return self.data[self.position - 1]
+
+    def _skip(self, length: int) -> None:
+        self.position += length
+        if self.position > self._end:
+            raise ValueError("it ends too early, or is too long")
 
     def _number(self) -> int:
         value = self.varint()
@@ -63,9 +74,7 @@ class Reader:
             return self.struct(depth + 1)
         if kind == _BINARY:
             length = self.varint()
-            self.position += length
-            if self.position > len(self.data):
-                raise ValueError("it ends too early")
+            self._skip(length)
             return self.data[self.position - length : self.position]
         if kind in (_LIST, _SET):
             head = self._take()
@@ -74,7 +83,7 @@ class Reader:
         if kind in (_BYTE, *_BOOLS):  # a truth in a list takes a byte
             return self._take()
         if kind == _DOUBLE:
-            self.position += 8
+            self._skip(8)
             return None
         raise ValueError(f"there is no type {kind}")
 
