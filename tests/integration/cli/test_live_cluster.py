@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -80,6 +81,7 @@ def test_an_agent_asks_again_and_one_snapshot_more_is_taken(run, workload, monke
     tools = Tools(Snapshots(workload.bootstrap, None, None, samples=2, every=2))
     group = named(workload, "slow-member")
     [first] = tools.list_groups(group)
+    time.sleep(1)  # the names of snapshots tell whole seconds
     [then] = tools.explain_group(group)
     assert first["production_per_second"] is not None
     assert then["rates_since"] is not None
