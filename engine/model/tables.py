@@ -188,10 +188,7 @@ class Numbers(Series):
         numbers = {INT16, INT32, INT64}
         if self.kind == kind or self.kind not in numbers or kind not in numbers | {FLOAT64}:
             return super().cast(kind)
-        values = np.where(self.known, self.values, 0).astype(_DTYPES[kind])
-        if not np.array_equal(values[self.known], self.values[self.known]):
-            raise KindError(f"a number is too large for {kind}")
-        return Numbers(values, kind, self.known)
+        return Numbers(self.filled(0), kind, self.known)
 
     def filled(self, value: Any) -> npt.NDArray[Any]:
         """(n) the values, with one in place of those that are unknown."""
