@@ -32,17 +32,17 @@ OF_A_STRATEGY = Column("strategy") != "live"
 
 
 def candidate_frames(
-    rows: Table, groups: Sequence[str], strategies: Sequence[str]
+    candidates: Table, groups: Sequence[str], strategies: Sequence[str]
 ) -> dict[str, Frame]:
     """
     The frames of the candidates of a snapshot, by name.
 
     Args:
-        rows: The dataset `candidates`.
+        candidates: The dataset.
         groups: Ids of the evaluated groups.
         strategies: The expected strategies of each group.
     """
-    candidates = to_arrow(rows)
+    candidates = to_arrow(candidates)  # of a fleet it is not kept in both forms
     judged = pa.chunked_array([pa.array(groups, pa.string())])
     group_row = row_in(candidates["group_id"], judged)
     extended = with_columns(
