@@ -8,7 +8,7 @@ import numpy as np
 
 from ..config import Settings
 from ..model.columns import columns_of
-from ..model.tables import MOMENT, Lists, Numbers, Series, Table
+from ..model.tables import MOMENT, Lists, Numbers, Table
 from ..ports import Manifest
 from .naming import snapshot_of
 from .schemas import RECORDS
@@ -70,20 +70,16 @@ def _wrong(dataset: str, table: Table) -> Iterator[str]:
         column = table[spec.name]
         if isinstance(column, Lists) and column.entries.null_count:
             yield f"{spec.name} lists nothing where something must be"
-        if spec.meaning.at_least is not None and _least(column) < spec.meaning.at_least:
-            yield f"{spec.name} is {_least(column)}, it is {spec.meaning.at_least} at least"
         known = column.values[column.known] if isinstance(column, Numbers) else np.zeros(0)
-        if column.kind == MOMENT and (_least(column) < 0 or known.max(initial=0) >= _LAST):
+        least = known.min().item() if len(known) else 0
+        if spec.meaning.at_least is not None and least < spec.meaning.at_least:
+            yield f"{spec.name} is {least}, it is {spec.meaning.at_least} at least"
+        if column.kind == MOMENT and (least < 0 or known.max(initial=0) >= _LAST):
             yield f"{spec.name} is no moment between 1970 and 9999"
         if spec.name in OFFSETS and known.sum(dtype=np.float64) > MOST:
             yield f"{spec.name} is too large to be added up"
     if len(table.numbered("snapshot_id", *KEYS[dataset])[0]) < len(table):
         yield f"rows of the same {', '.join(KEYS[dataset])} are in one snapshot"
-
-
-def _least(column: Series) -> float:
-    known = column.values[column.known] if isinstance(column, Numbers) else np.zeros(0)
-    return known.min().item() if len(known) else 0
 
 
 def _counts(

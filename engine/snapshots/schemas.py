@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ..model.columns import columns_of
-from ..model.tables import Kind, Schema, Series, Table, nulls
+from ..model.tables import Kind, Schema, Table, nulls
 from ..records import (
     BrokerRow,
     CandidateRow,
@@ -77,8 +77,7 @@ _MAY_LACK: frozenset[tuple[str, Kind]] = frozenset(
 
 def with_nulls(table: Table, schema: Schema) -> Table:
     """A table of some columns of a dataset, with all of them; those that are missing are unknown."""
-    missing = {n: nulls(len(table), kind) for n, kind in schema.items() if n not in table.columns}
-    return Table({**table.columns, **missing}, len(table)).cast(schema)
+    return _filled(table, schema, schema.items())
 
 
 def shaped(table: Table, schema: Schema) -> Table:
@@ -88,10 +87,14 @@ def shaped(table: Table, schema: Schema) -> Table:
     Raises:
         KindError: It lacks a column that it must have, or one is of another kind; the message names it.
     """
-    lacking: dict[str, Series] = {
+    return _filled(table, schema, _MAY_LACK)
+
+
+def _filled(table: Table, schema: Schema, may_lack: Collection[tuple[str, Kind]]) -> Table:
+    lacking = {
         name: nulls(len(table), kind)
         for name, kind in schema.items()
-        if (name, kind) in _MAY_LACK and name not in table.columns
+        if name not in table.columns and (name, kind) in may_lack
     }
     return Table({**table.columns, **lacking}, len(table)).cast(schema)
 
