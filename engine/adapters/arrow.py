@@ -61,8 +61,7 @@ def kind_of(type_: pa.DataType) -> Kind:
     Raises:
         KindError: There is none.
     """
-    if pa.types.is_dictionary(type_):
-        return kind_of(type_.value_type)
+    type_ = _plain(type_)
     if pa.types.is_list(type_):
         return list_of(kind_of(type_.value_type))
     if pa.types.is_struct(type_):
