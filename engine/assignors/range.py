@@ -47,7 +47,7 @@ import numpy as np
 from ..model.arrays import NONE, Ints
 from ..model.assignments import Assignment, Deployment
 from ..model.facts import reason
-from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .interface import USUAL_PROMISES, Answers, GroupSpec, Promise
 from .kafka.racks import ReplicaRacks, rack_aware_topics, replica_racks, wanted_racks
 from .kit.members import Subscribers, subscribers_by_member_order
 from .kit.why import Steps, in_ranges, shares
@@ -68,11 +68,15 @@ class Range:
         Returns:
             An owner for each partition of a subscribed topic; a group without members owns nothing.
         """
-        subscribers = subscribers_by_member_order(group)
-        slot = _rack_phase(group, subscribers)
-        _fill_ranges(group, subscribers, slot)
+        return self.assign_many(group).one()
+
+    def assign_many(self, groups: GroupSpec) -> Answers:
+        """As `assign`, for each of many groups."""
+        subscribers = subscribers_by_member_order(groups)
+        slot = _rack_phase(groups, subscribers)
+        _fill_ranges(groups, subscribers, slot)
         members = np.append(subscribers.member, np.int32(NONE))  # slot NONE reads the last entry
-        return Assignment(owner=members[slot])
+        return Answers(assignment=Assignment(owner=members[slot]))
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """Its share, then its rack where that decides, else the range it is in; nothing without subscribers."""
@@ -129,9 +133,14 @@ def _rack_phase(group: GroupSpec, subscribers: Subscribers) -> Ints:
     needed = rack_aware_topics(group, subscribers, replicas)
     if not needed.any():
         return slot
+    # one topic is enough for all of its group
+    concerned = np.zeros(group.group_count, np.bool_)
+    concerned[group.group_of_topic[needed]] = True
     base, extra = _shares(group, subscribers)
     for topics in _co_partitioned(group, subscribers):
         first = topics[0]
+        if not concerned[group.group_of_topic[first]]:
+            continue
         pairs = slice(int(subscribers.start[first]), int(subscribers.start[first + 1]))
         racks = group.member_rack[subscribers.member[pairs]].tolist()
         share = int(base[first]), int(extra[first])

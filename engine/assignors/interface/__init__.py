@@ -1,8 +1,9 @@
 """
 What a strategy is, and its input: the one import that a custom strategy needs beside `evenkeel.engine.model`.
 
-`group` holds the input as integers, `protocol` the shape of a strategy and its promises, `build` makes groups from
-names and from snapshots, `rejoin` changes what their members come back with, and who they are.
+`group` holds the input as integers, `many` puts groups behind each other, `protocol` has the shape of a strategy and
+its promises, `build` makes groups from names and from snapshots, `rejoin` changes what their members come back with,
+and who they are.
 """
 
 from ...model.arrays import NONE
@@ -10,6 +11,7 @@ from ...model.assignments import Assignment, Deployment
 from ...model.errors import Infeasible
 from .build import build_spec, spec, spec_of
 from .group import GroupSpec, once
+from .many import Answer, Answers, together
 from .protocol import ASSIGNOR_PARTS, USUAL_PROMISES, Assignor, Promise, shape_problem
 from .rejoin import all_telling, as_read, fresh, rejoining
 
@@ -17,6 +19,8 @@ __all__ = [
     "ASSIGNOR_PARTS",
     "NONE",
     "USUAL_PROMISES",
+    "Answer",
+    "Answers",
     "Assignment",
     "Assignor",
     "Deployment",
@@ -32,4 +36,5 @@ __all__ = [
     "shape_problem",
     "spec",
     "spec_of",
+    "together",
 ]

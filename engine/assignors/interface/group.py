@@ -17,17 +17,34 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import NONE, Column, Flags, Indices, Ints
+from ...model.arrays import NONE, Column, Flags, Indices, Ints, ragged_entries
 from ...model.assignments import Assignment, Lists
 from ...model.pauses import USUAL, Pauses
 
 R = TypeVar("R")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Bounds:
+    """
+    Where each of G groups begins that lie behind each other in one `GroupSpec`.
+
+    Attributes:
+        members: (G + 1) its members.
+        topics: (G + 1) its topics.
+    """
+
+    members: Ints
+    topics: Ints
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupSpec:
     """
     The frozen input of every strategy: M members, T topics, P partitions.
+
+    It is one group, or many behind each other (`many.together`): no member subscribes to a topic of another group.
+    A strategy with a method `assign_many` takes many; all others see one.
 
     Attributes:
         members: Member ids, in the order in which the broker lists them.
@@ -58,6 +75,7 @@ class GroupSpec:
         config: (M) client id and host of a member, and what configuration says of it; never what it sent.
         backlog: (P) offsets of the lag beyond what waits for the next commit; None: not told.
         pauses: For how long partitions stand still where the group takes another assignment.
+        bounds: Where each of many groups begins; None for one group.
     """
 
     members: tuple[str, ...]
@@ -92,11 +110,47 @@ class GroupSpec:
     backlog: npt.NDArray[np.float64] | None = None
     leaders_only: bool = False
     pauses: Pauses = USUAL
+    bounds: Bounds | None = None
 
     @property
     def partition_count(self) -> int:
         """P, the number of partitions of all topics."""
         return int(self.topic_start[-1])
+
+    @property
+    def group_count(self) -> int:
+        """G, the number of groups."""
+        return len(self.member_start) - 1
+
+    @cached_property
+    def member_start(self) -> Ints:
+        """(G + 1) where each group's members begin."""
+        return np.array([0, len(self.members)]) if self.bounds is None else self.bounds.members
+
+    @cached_property
+    def topics_start(self) -> Ints:
+        """(G + 1) where each group's topics begin."""
+        return np.array([0, len(self.topics)]) if self.bounds is None else self.bounds.topics
+
+    @cached_property
+    def partition_start(self) -> Ints:
+        """(G + 1) where each group's partitions begin."""
+        return self.topic_start[self.topics_start]
+
+    @cached_property
+    def group_of_member(self) -> Ints:
+        """(M) the group of each member."""
+        return np.arange(self.group_count).repeat(np.diff(self.member_start))
+
+    @cached_property
+    def group_of_topic(self) -> Ints:
+        """(T) the group of each topic."""
+        return np.arange(self.group_count).repeat(np.diff(self.topics_start))
+
+    @cached_property
+    def group_of(self) -> Ints:
+        """(P) the group of each partition."""
+        return np.arange(self.group_count).repeat(np.diff(self.partition_start))
 
     @cached_property
     def topic_size(self) -> Ints:
@@ -167,10 +221,16 @@ class GroupSpec:
 
     @cached_property
     def by_name(self) -> Ints:
-        """(P) the partitions by (topic name, number); Kafka's topic names are ASCII, so any string order will do."""
-        names = sorted(range(len(self.topics)), key=self.topics.__getitem__)
-        spans = [np.arange(*self.topic_start[t : t + 2]) for t in names]
-        return np.concatenate([np.zeros(0, np.int64), *spans])
+        """
+        (P) the partitions by (topic name, number), group after group; Kafka's topic names are ASCII, so any string
+        order will do.
+        """
+        names = [
+            topic
+            for first, last in itertools.pairwise(self.topics_start.tolist())
+            for topic in sorted(range(first, last), key=self.topics.__getitem__)
+        ]
+        return ragged_entries(self.topic_start, np.array(names, np.int64))[1]
 
 
 def once(function: Callable[[GroupSpec], R]) -> Callable[[GroupSpec], R]:

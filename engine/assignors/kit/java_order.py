@@ -13,6 +13,7 @@ Not emulated: a bucket of nine colliding keys or more in a table of 64 or more, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from uuid import UUID
 
 import numpy as np
@@ -57,15 +58,28 @@ def sort_keys(names: Sequence[str]) -> Sequence[str] | Sequence[bytes]:
     return names if "".join(names).isascii() else [utf16(name) for name in names]
 
 
-def string_order(names: Sequence[str]) -> Ints:
+def string_order(names: Sequence[str], start: Ints | None = None) -> Ints:
     """
     The indices of *names* in Java's string order; equal names keep their order.
 
+    Args:
+        names: The names.
+        start: Where each of several lists begins that lie behind each other, and where the last one ends: then each
+            list is in order, list after list. None: there is one.
+
     >>> string_order(["t2", "t10", "t1"]).tolist()
     [2, 1, 0]
+    >>> string_order(["t2", "t10", "t1"], np.array([0, 2, 3])).tolist()
+    [1, 0, 2]
     """
     keys = sort_keys(names)
-    return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+    bounds = [0, len(keys)] if start is None else start.tolist()
+    ordered = [
+        index
+        for first, last in pairwise(bounds)
+        for index in sorted(range(first, last), key=keys.__getitem__)
+    ]
+    return np.array(ordered, np.int64)
 
 
 def string_hashes(names: Sequence[str]) -> Hashes:
@@ -122,6 +136,25 @@ def bucket_order(hashes: Hashes, buckets: int) -> Ints:
     """
     spread = hashes ^ (hashes >> np.uint32(16))
     return np.argsort(spread & np.uint32(buckets - 1), kind="stable")
+
+
+def map_orders(names: Sequence[str], start: Ints) -> Ints:
+    """
+    The indices of *names* in the order of several maps, one after the other; each list of names is distinct.
+
+    Args:
+        names: The keys of all maps, each one's in the order of insertion.
+        start: Where each map's keys begin, and where the last one's end.
+
+    >>> map_orders(["t1", "t0", "Aa"], np.array([0, 2, 3])).tolist()
+    [1, 0, 2]
+    """
+    hashes, sizes = string_hashes(names), np.diff(start)
+    spread = hashes ^ (hashes >> np.uint32(16))
+    buckets = np.array([capacity(size) for size in sizes.tolist()], np.uint32)
+    of_map = np.arange(len(sizes)).repeat(sizes)
+    bucket = spread & (buckets - np.uint32(1))[of_map]
+    return np.argsort((of_map << 32) + bucket, kind="stable")
 
 
 def map_order(names: Sequence[str], initial: int = _LEAST_CAPACITY) -> Ints:

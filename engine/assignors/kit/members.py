@@ -18,14 +18,14 @@ from ...model.arrays import NONE, Flags, Indices, Ints, ragged_entries
 from ...model.errors import Infeasible
 from ...model.text import listed
 from ..interface import GroupSpec, once
-from .java_order import map_order, sort_keys, string_order
+from .java_order import map_orders, sort_keys, string_order
 from .orders import distinct
 
 
 @once
 def member_order(group: GroupSpec) -> Indices:
     """
-    The members (M indices): static ones by instance id, then dynamic ones by member id, in Java's
+    The members (M indices), group after group: static ones by instance id, then dynamic ones by member id, in Java's
     string order.
 
     Two members with one instance id, which a broker does not let be, stay in the order of the map
@@ -38,33 +38,35 @@ def member_order(group: GroupSpec) -> Indices:
     """
     instances = group.instance_ids
     names = [m if i is None else i for m, i in zip(group.members, instances, strict=True)]
-    keys = sort_keys(names)
-    arrived: Sequence[int] = range(len(keys))
-    static = [instance for instance in instances if instance is not None]
-    if len(set(static)) < len(static):
-        arrived = hash_order(group).tolist()
-    ordered = sorted(arrived, key=keys.__getitem__)
-    if static:
-        ordered.sort(key=lambda member: instances[member] is None)
+    keys, ordered = sort_keys(names), list[int]()
+    for first, last in pairwise(group.member_start.tolist()):
+        arrived: Sequence[int] = range(first, last)
+        static = [instance for instance in instances[first:last] if instance is not None]
+        if len(set(static)) < len(static):
+            arrived = hash_order(group)[first:last].tolist()
+        of_group = sorted(arrived, key=keys.__getitem__)
+        if static:
+            of_group.sort(key=lambda member: instances[member] is None)
+        ordered += of_group
     return np.array(ordered, np.int32)
 
 
 @once
 def members_by_id(group: GroupSpec) -> Ints:
-    """The members (M indices) in Java's string order of their ids."""
-    return string_order(group.members)
+    """The members (M indices), group after group, in Java's string order of their ids."""
+    return string_order(group.members, group.member_start)
 
 
 @once
 def hash_order(group: GroupSpec) -> Ints:
-    """The members (M indices) as a Java `HashMap` by member id is walked."""
-    return map_order(group.members)
+    """The members (M indices), group after group, as a Java `HashMap` by member id is walked."""
+    return map_orders(group.members, group.member_start)
 
 
 @once
 def topics_by_name(group: GroupSpec) -> Ints:
-    """The topics (T indices) in Java's string order of their names."""
-    return string_order(group.topics)
+    """The topics (T indices), group after group, in Java's string order of their names."""
+    return string_order(group.topics, group.topics_start)
 
 
 def partition_order(group: GroupSpec, topics: Ints) -> Ints:

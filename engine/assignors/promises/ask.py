@@ -12,9 +12,7 @@ from ...model.arrays import NONE, Column, Flags, Indices
 from ...model.assignments import Assignment, Lists
 from ...model.errors import EvenkeelError, Infeasible
 from ...model.facts import Fact
-from ..interface import Assignor, GroupSpec
-
-Answer = Assignment | Infeasible
+from ..interface import Answer, Assignor, GroupSpec
 
 _NAMES = frozenset({"members", "instance_ids", "racks", "topics", "topic_ids"})
 _CHANGEABLE = tuple(f.name for f in fields(GroupSpec) if f.name not in _NAMES)

@@ -31,8 +31,8 @@ from ...model.arrays import NONE, Column, Indices, Ints, ragged_entries
 from ...model.assignments import Assignment
 from ...model.errors import Infeasible
 from ...model.text import several
-from ..interface import USUAL_PROMISES, Assignor, GroupSpec, Promise, shape_problem
-from .ask import Answer, NoAnswer, ask, copied, first_of
+from ..interface import USUAL_PROMISES, Answer, Assignor, GroupSpec, Promise, shape_problem
+from .ask import NoAnswer, ask, copied, first_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
