@@ -5,15 +5,16 @@ The judge: an assignment and its group -> `Score`. It knows no strategy, so it c
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from ..assignors.interface import GroupSpec
+from ..assignors.interface import GroupSpec, together
 from ..metrics.balance import (
-    counting_members,
+    Subscribed,
     fairly_balanced,
     lag_lower_bound,
     lag_lower_bound_equal_counts,
@@ -21,18 +22,18 @@ from ..metrics.balance import (
     member_sums,
     skew,
     spread,
-    subscription_classes,
 )
-from ..metrics.racks import Crossing, Nearness, Tariff, leader_crossing, read_crossing
-from ..model.arrays import NONE, Column, Flags, Floats, Indices, Ints
+from ..metrics.racks import Crossing, Nearness, Tariff, carried_by, leader_crossing, read_crossing
+from ..model.arrays import NONE, Column, Flags, Floats, Indices, Ints, starts_of
 from ..model.assignments import Assignment, Move
+from ..model.batch import count_by, max_by, min_by
 from ..model.figures import Figures, Score
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Judge:
     """
-    Scores any number of assignments of one group; what they share is worked out once.
+    Scores any number of assignments of one group, or of many behind each other; what they share is worked out once.
 
     Args:
         group: The group, its `owner` being what it has now and its `lag` what shall be shown (unknown stays unknown).
@@ -40,6 +41,7 @@ class Judge:
         in_sync: Per replica entry of the group, whether that replica is in sync; None when not known.
         tariff: What reading across racks carries and costs; None when not known.
         live: The figures of what the group has now, where they have been worked out before.
+        each: Of many groups the judge of each.
     """
 
     group: GroupSpec
@@ -47,33 +49,56 @@ class Judge:
     in_sync: Flags | None = None
     tariff: Tariff | None = None
     live: Figures | None = None
+    each: Sequence[Judge] = ()
+
+    @classmethod
+    def together(cls, judges: Sequence[Judge]) -> Judge:
+        """One for many groups, all or none of whose replicas are known to be in sync."""
+        if len(judges) == 1:
+            return judges[0]
+        known = [judge.in_sync for judge in judges if judge.in_sync is not None]
+        return cls(
+            group=together([judge.group for judge in judges]),
+            capacity=np.concatenate([judge.capacity for judge in judges]),
+            in_sync=np.concatenate(known) if known else None,
+            each=judges,
+        )
+
+    @property
+    def _judges(self) -> Sequence[Judge]:
+        return self.each or (self,)
 
     @cached_property
     def subscriptions(self) -> list[frozenset[int]]:
         """(M) the topics each member subscribes to, of those that exist."""
-        exists = self.group.topic_exists
-        return [
-            frozenset(t for t in self.group.subscribed(m).tolist() if exists[t])
-            for m in range(len(self.group.members))
-        ]
+        return [*self._members.subscriptions()]
 
     @cached_property
-    def _classes(self) -> list[Ints]:
-        return subscription_classes(self.subscriptions)
+    def _members(self) -> Subscribed:
+        group = self.group
+        return Subscribed(
+            member_start=group.member_start,
+            topics_start=group.topics_start,
+            topic_start=group.topic_start,
+            exists=group.topic_exists,
+            subscription_start=group.subscription_start,
+            subscription_topic=group.subscription_topic,
+        )
 
     @cached_property
-    def _counting(self) -> Flags:
-        return counting_members(self.subscriptions)
-
-    @cached_property
-    def _floor(self) -> int | None:
-        return lag_lower_bound(self.group.lag, self.group.topic_of, self.group.subscribers)
-
-    @cached_property
-    def _floor_equal_counts(self) -> int | None:
-        if len(self._classes) != 1:
-            return None
-        return lag_lower_bound_equal_counts(self.group.lag, int(self._counting.sum()))
+    def _floors(self) -> tuple[list[int | None], list[int | None]]:
+        """(G) lower bounds of the largest member lag, of any assignment and of one with equal counts."""
+        known = [judge.live for judge in self._judges if judge.live is not None]
+        if len(known) == len(self._judges):
+            return (
+                [each.lag_lower_bound for each in known],
+                [each.lag_lower_bound_equal_counts for each in known],
+            )
+        lag, members = self.group.lag, self._members
+        return (
+            lag_lower_bound(lag, members).tolist(),
+            lag_lower_bound_equal_counts(lag, members).tolist(),
+        )
 
     @cached_property
     def _near(self) -> Nearness:
@@ -90,79 +115,149 @@ class Judge:
         )
 
     @cached_property
+    def _leaders_only(self) -> Flags:
+        """(P) whether brokers serve reads from leaders only."""
+        leaders_only = [judge.group.leaders_only for judge in self._judges]
+        return np.array(leaders_only, np.bool_)[self.group.group_of]
+
+    @cached_property
+    def _bytes_per_second(self) -> Floats:
+        """(P) what is produced to each partition, nan where unknown."""
+        unknown = np.zeros(0)
+        return np.concatenate(
+            [
+                np.full(judge.group.partition_count, np.nan)
+                if judge.tariff is None
+                else judge.tariff.bytes_per_second
+                for judge in self._judges
+            ]
+            or [unknown]
+        )
+
+    @cached_property
     def _known(self) -> dict[bytes, Figures]:
         """Figures by owners: several strategies often have the same answer."""
         return {} if self.live is None else {_key(self.group.owner): self.live}
 
     def score(self, assignment: Assignment) -> Score:
         """What there is to say of one assignment of this group."""
-        before, owner = self.group.owner, assignment.owner
+        owner = assignment.owner
         key = _key(owner)
         if key not in self._known:
             self._known[key] = self.figures(owner)
-        changed, had = owner != before, before != NONE
-        return Score.of(
-            self._known[key],
-            moves=int(np.count_nonzero(changed & had)),
-            newly_owned=int(np.count_nonzero(changed & ~had)),
-            unowned=int(np.count_nonzero(owner == NONE)),
-        )
+        return self._scored([self._known[key]], owner)[0]
 
-    def counts(self, assignment: Assignment) -> list[int]:
-        """How many partitions the members that count have under an assignment, most first."""
-        counts = member_counts(assignment.owner, len(self.group.members))[self._counting]
-        return sorted(counts.tolist(), reverse=True)
-
-    def figures(self, owner: Indices) -> Figures:
+    def scores(self, owner: Indices) -> list[Score]:
         """
-        What there is to say of an assignment by itself.
+        (G) what there is to say of an assignment of each group; of what a group has now what is known of that.
 
         Args:
             owner: (P) a member index per partition, NONE for nobody.
         """
-        group, members = self.group, len(self.group.members)
-        counts, every_lag = (
-            member_counts(owner, members),
-            member_sums(owner, members, group.lag),
-        )
-        lags, counted = every_lag.take(self._counting), counts[self._counting]
+        same = count_by(owner != self.group.owner, self.group.partition_start) == 0
+        figures = [
+            judge.live if is_live and judge.live is not None else found
+            for judge, is_live, found in zip(
+                self._judges, same.tolist(), self.all_figures(owner), strict=True
+            )
+        ]
+        return self._scored(figures, owner)
+
+    def _scored(self, figures: Sequence[Figures], owner: Indices) -> list[Score]:
+        before, start = self.group.owner, self.group.partition_start
+        changed, had = owner != before, before != NONE
+        counts = (changed & had, changed & ~had, owner == NONE)
+        rows = zip(figures, *(count_by(each, start).tolist() for each in counts), strict=True)
+        return [
+            Score.of(each, moves=moves, newly_owned=newly_owned, unowned=unowned)
+            for each, moves, newly_owned, unowned in rows
+        ]
+
+    def counts(self, assignment: Assignment) -> list[int]:
+        """How many partitions the members that count have under an assignment, most first."""
+        counts = member_counts(assignment.owner, len(self.group.members))[self._members.counting]
+        return sorted(counts.tolist(), reverse=True)
+
+    def figures(self, owner: Indices) -> Figures:
+        """
+        What there is to say of an assignment of the only group by itself.
+
+        Args:
+            owner: (P) a member index per partition, NONE for nobody.
+        """
+        return self.all_figures(owner)[0]
+
+    def all_figures(self, owner: Indices) -> list[Figures]:
+        """
+        (G) what there is to say of an assignment of each group by itself.
+
+        Args:
+            owner: (P) a member index per partition, NONE for nobody.
+        """
+        group, members, start = self.group, self._members, self.group.partition_start
+        counts = member_counts(owner, members.members)
+        every_lag = member_sums(owner, members.members, group.lag)
+        lags, counted = every_lag.take(members.counting), counts[members.counting]
+        counting = starts_of(count_by(members.counting, members.member_start))
+        largest = Column(max_by(lags.values, counting, 0), count_by(~lags.known, counting) == 0)
+        largest.known[counting[1:] == counting[:-1]] = False
         owner_rack = owner_racks(group, owner)
         by_leader = leader_crossing(owner_rack, group.leader_rack)
         by_replica = self._near.crossing(owner_rack)
-        crossing = by_leader if group.leaders_only else by_replica
-        in_sync = None
+        only = self._leaders_only
+        crossing = Crossing(
+            crosses=np.where(only, by_leader.crosses, by_replica.crosses),
+            known=np.where(only, by_leader.known, by_replica.known),
+        )
+        in_sync: list[float | None] = [None] * group.group_count
         if self._near_in_sync is not None:
             same = self._near_in_sync is self._near
-            in_sync = by_replica if same else self._near_in_sync.crossing(owner_rack)
-        carried = None if self.tariff is None else self.tariff.carried(crossing)
-        return Figures(
-            partition_spread=spread(counts, self._classes),
-            balanced=fairly_balanced(counts, group.topic_of, owner, group.subscribers),
-            most_partitions=int(counted.max(initial=0)),
-            fewest_partitions=int(counted.min()) if len(counted) else 0,
-            largest_member_lag=lags.max() if bool(lags.known.all()) else None,
-            lag_skew=skew(lags),
-            lag_lower_bound=self._floor,
-            lag_lower_bound_equal_counts=self._floor_equal_counts,
-            cross_rack_share=crossing.share(),
-            cross_rack_rate_share=crossing.share(group.rate),
-            cross_rack_in_sync_share=None if in_sync is None else in_sync.share(),
-            cross_leader_share=by_leader.share(),
-            racks_left_out=int(np.count_nonzero((owner != NONE) & ~crossing.known)),
-            drain_seconds=drain_seconds(every_lag, owner, group.rate, self.capacity),
-            cross_rack_bytes_per_second=carried,
-            cross_rack_cost_per_month=self.tariff.cost_per_month(carried) if self.tariff else None,
-            currency=self.tariff.currency if self.tariff else None,
-        )
+            by_in_sync = by_replica if same else self._near_in_sync.crossing(owner_rack)
+            in_sync = by_in_sync.shares(start)
+        lower, lower_equal_counts = self._floors
+        columns: dict[str, list[Any]] = {
+            "partition_spread": spread(counts, members).tolist(),
+            "balanced": fairly_balanced(counts, owner, members).tolist(),
+            "most_partitions": max_by(counted, counting, 0).tolist(),
+            "fewest_partitions": min_by(counted, counting, 0).tolist(),
+            "largest_member_lag": largest.tolist(),
+            "lag_skew": skew(lags, counting),
+            "lag_lower_bound": lower,
+            "lag_lower_bound_equal_counts": lower_equal_counts,
+            "cross_rack_share": crossing.shares(start),
+            "cross_rack_rate_share": crossing.shares(start, group.rate),
+            "cross_rack_in_sync_share": in_sync,
+            "cross_leader_share": by_leader.shares(start),
+            "racks_left_out": count_by((owner != NONE) & ~crossing.known, start).tolist(),
+            "drain_seconds": drain_seconds(
+                every_lag, owner, group.rate, self.capacity, members.member_start
+            ),
+            **self._costs(carried_by(crossing, self._bytes_per_second, start)),
+        }
+        rows = zip(*columns.values(), strict=True)
+        return [Figures(**dict(zip(columns, row, strict=True))) for row in rows]
+
+    def _costs(self, carried: Sequence[float | None]) -> dict[str, list[Any]]:
+        """What each group reads across racks, what that costs in a month, and in which currency."""
+        priced = [
+            (None, None, None)
+            if tariff is None
+            else (each, tariff.cost_per_month(each), tariff.currency)
+            for tariff, each in zip([judge.tariff for judge in self._judges], carried, strict=True)
+        ]
+        names = ("cross_rack_bytes_per_second", "cross_rack_cost_per_month", "currency")
+        return dict(zip(names, map(list, zip(*priced, strict=True)), strict=True))
 
 
 def _key(owner: Indices) -> bytes:
     return owner.astype(np.int32, copy=False).tobytes()
 
 
-def drain_seconds(lags: Column, owner: Indices, rate: Floats, capacity: Floats) -> float | None:
+def drain_seconds(
+    lags: Column, owner: Indices, rate: Floats, capacity: Floats, start: Ints
+) -> list[float | None]:
     """
-    Seconds until the slowest member has caught up: the largest lag / (capacity - production).
+    (G) seconds until a group's slowest member has caught up: the largest lag / (capacity - production).
 
     0 without lag; infinity when a member with lag is known not to outrun its production, whatever is unknown of
     others; None when a lag, or the rate or capacity of a member with lag, is unknown.
@@ -172,20 +267,20 @@ def drain_seconds(lags: Column, owner: Indices, rate: Floats, capacity: Floats) 
         owner: (P) a member index per partition, NONE for nobody.
         rate: (P) offsets/s produced, nan where unknown.
         capacity: (M) offsets/s, nan where unknown.
+        start: (G + 1) where each group's members begin.
     """
-    if not bool(lags.known.all()):
-        return None
-    behind = lags.values > 0
-    if not bool(behind.any()):
-        return 0.0
     production = np.zeros(len(lags) + 1)  # the last is nobody's
     np.add.at(production, owner, rate)
-    margin = (capacity - production[:-1])[behind]
-    if bool((margin <= 0).any()):
-        return math.inf
-    if bool(np.isnan(margin).any()):
-        return None
-    return float((lags.values[behind] / margin).max())
+    behind = lags.values > 0
+    margin = np.where(behind, capacity - production[:-1], np.inf)
+    never, unknown = margin <= 0, np.isnan(margin)
+    sure = behind & ~never & ~unknown
+    seconds = np.divide(lags.values, margin, out=np.zeros(len(margin)), where=sure)
+    slowest = max_by(seconds, start, 0.0)
+    slowest[count_by(unknown, start) > 0] = np.nan
+    slowest[count_by(never, start) > 0] = np.inf
+    slowest[count_by(~lags.known, start) > 0] = np.nan
+    return [None if math.isnan(each) else each for each in slowest.tolist()]
 
 
 def crossing_of(group: GroupSpec, owner: Indices) -> Crossing:

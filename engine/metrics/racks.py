@@ -15,10 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from ..model.arrays import NONE, Flags, Floats, Indices, Ints
-from ..model.batch import GroupBatch, count_by
+from ..model.batch import GroupBatch, count_by, sum_by
 from ..model.groups import PartitionTable
 from ..model.labels import Labels
 from ..model.states import SizeBasis
@@ -31,19 +30,29 @@ class Crossing:
     crosses: Flags
     known: Flags
 
-    def share(self, weight: npt.NDArray[np.float64] | None = None) -> float | None:
+    def share(self, weight: Floats | None = None) -> float | None:
+        """As `shares`, of one group."""
+        return self.shares(np.array([0, len(self.known)]), weight)[0]
+
+    def shares(self, start: Ints, weight: Floats | None = None) -> list[float | None]:
         """
-        Crossing partitions over those that could be told, or their weights (offsets/s).
+        (G) crossing partitions over those that could be told, or their weights (offsets/s), of each group.
 
         None when none could be told, a weight among them is unknown, or all weights are 0.
+
+        Args:
+            start: (G + 1) where each group's partitions begin.
+            weight: (P) of each partition, nan unknown; each counts 1 without it.
         """
-        if weight is None:
-            told = int(self.known.sum())
-            return int(self.crosses.sum()) / told if told else None
-        total = float(weight[self.known].sum())
-        if np.isnan(total) or total == 0:
-            return None
-        return float(weight[self.crosses].sum()) / total
+        weighed = np.ones(len(self.known)) if weight is None else weight
+        total = sum_by(np.where(self.known, weighed, 0.0), start)
+        crossing = sum_by(np.where(self.crosses, weighed, 0.0), start)
+        none = np.isnan(total) | (total == 0)
+        shares = np.divide(crossing, total, out=np.zeros(len(total)), where=~none)
+        return [
+            None if unknown else share
+            for share, unknown in zip(shares.tolist(), none.tolist(), strict=True)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -253,20 +262,29 @@ class Tariff:
     price_per_gb: float | None = None
     currency: str | None = None
 
-    def carried(self, crossing: Crossing) -> float | None:
-        """
-        Bytes/s read across racks, by the partitions of which that is known.
-
-        None where it is known of none, or where the size or rate of one that crosses is unknown.
-        """
-        total = float(self.bytes_per_second[crossing.crosses].sum())
-        return total if bool(crossing.known.any()) and not np.isnan(total) else None
-
     def cost_per_month(self, bytes_per_second: float | None) -> float | None:
         """What a steady stream across racks costs in 30 days."""
         if bytes_per_second is None or self.price_per_gb is None:
             return None
         return bytes_per_second * SECONDS_PER_MONTH / BYTES_PER_GB * self.price_per_gb
+
+
+def carried_by(crossing: Crossing, bytes_per_second: Floats, start: Ints) -> list[float | None]:
+    """
+    (G) bytes/s that each group reads across racks, by the partitions of which that is known.
+
+    None where it is known of none, or where the size or rate of one that crosses is unknown.
+
+    Args:
+        crossing: (P) what crosses.
+        bytes_per_second: (P) what is produced to each, nan where unknown.
+        start: (G + 1) where each group's partitions begin.
+    """
+    total = sum_by(np.where(crossing.crosses, bytes_per_second, 0.0), start)
+    known = (count_by(crossing.known, start) > 0) & ~np.isnan(total)
+    return [
+        each if told else None for each, told in zip(total.tolist(), known.tolist(), strict=True)
+    ]
 
 
 def tariff(

@@ -206,6 +206,23 @@ def test_answers_are_scored_as_if_each_were_the_only_one(drawn):
         assert score.unowned == owner.count(NONE)
 
 
+@given(st.lists(groups(), min_size=1, max_size=5))
+def test_many_groups_are_scored_as_each_alone(some):
+    """What one judge says of many groups at once is what a judge of its own says of each."""
+    judges = [
+        replace(
+            _judge(group, np.where(np.arange(len(group.members)) % 3, 5.0, np.nan)),
+            in_sync=np.arange(len(group.replica_rack)) % 4 > 0,
+            tariff=Tariff(bytes_per_second=group.rate) if number % 2 else None,
+        )
+        for number, group in enumerate(some)
+    ]
+    many = Judge.together(judges)
+    assert [*map(repr, many.scores(many.group.owner))] == [
+        repr(judge.score(Assignment(owner=judge.group.owner))) for judge in judges
+    ]
+
+
 def test_equal_answers_are_judged_once(monkeypatch):
     """Whoever gives it and as whatever whole numbers, an answer is judged once, and another one by itself."""
     judged, figures = [], Judge.figures

@@ -11,6 +11,7 @@ from evenkeel.engine.metrics.racks import (
     Crossing,
     Nearness,
     Tariff,
+    carried_by,
     leader_crossing,
     record_size,
     replica_crossing,
@@ -195,9 +196,8 @@ def test_a_log_that_is_kept_for_ever_and_whole_tells():
 def _carried(bytes_per_second, crosses, known=None):
     flags = np.array(crosses)
     told = np.ones(len(flags), np.bool_) if known is None else np.array(known)
-    return Tariff(bytes_per_second=np.array(bytes_per_second)).carried(
-        Crossing(crosses=flags, known=told)
-    )
+    crossing, whole = Crossing(crosses=flags, known=told), np.array([0, len(flags)])
+    return carried_by(crossing, np.array(bytes_per_second), whole)[0]
 
 
 def test_only_what_crosses_is_carried():
