@@ -17,6 +17,7 @@ from typing import Any
 
 from .. import wiring
 from ..advice.past_changes import PastChanges
+from ..advice.scoring import Moves
 from ..config import Settings
 from ..messages.wording import because, how
 from ..model.assignments import ABLE, Advice, AdviceState, Deployment
@@ -24,10 +25,11 @@ from ..model.facts import Fact
 from ..model.groups import GroupSnapshot, Member
 from ..model.logs import logger
 from ..pipeline.advise import advised, of_lake, to_be_done
+from ..pipeline.candidate_rows import candidate_table
 from ..pipeline.measure import compute_metrics, observed_of, record_metrics
 from ..pipeline.membership_changes import past_changes
 from ..pipeline.pipeline import run_pipeline
-from ..pipeline.propose import propose_candidates, record_candidates
+from ..pipeline.propose import proposals_of, record_candidates
 from ..pipeline.whatif import SeenGroup, seen_of
 from ..ports import Lake
 from ..records import Course, record_of
@@ -43,6 +45,7 @@ from ..snapshots.groups_with_past import (
     read_with_past,
 )
 from ..snapshots.learned import Learned
+from ..snapshots.validation import skipped_groups
 from ..snapshots.walk_lake import WalkedLake
 from .sources import SnapshotSource, tell_left_out
 
@@ -58,11 +61,15 @@ WITH_FORECASTS = f"{LOCAL_RUN}, forecasts not corrected by earlier ones"
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedGroup:
-    """A group: its row of `group_metrics`, its rows of `candidates`, its advice, and where its snapshots are."""
+    """
+    A group: its row of `group_metrics`, its rows of `candidates` with their moves, its advice, and where its snapshots
+    are.
+    """
 
     groups: _Groups
     metrics: Mapping[str, Any]
     candidates: Sequence[Mapping[str, Any]]
+    moves: Mapping[str, Moves]
     advice: Advice
 
     @property
@@ -97,7 +104,10 @@ class JudgedGroup:
         metrics = {key: value for key, value in self.metrics.items() if key != "group_id"}
         of_group = ("snapshot_id", "cluster", "group_id", "config_version", "position")
         strategies = [
-            {key: value for key, value in row.items() if key not in of_group}
+            {
+                **{key: value for key, value in row.items() if key not in of_group},
+                "moved": [asdict(move) for move in self.moves.get(row["strategy"], ())],
+            }
             for row in self.candidates
         ]
         return {
@@ -125,13 +135,23 @@ def judge(source: SnapshotSource, pattern: str = "*") -> list[JudgedGroup]:
     """
     settings, newest = source.settings, source.newest
     lake = _measured(source, pattern)
-    record_candidates(lake, newest, propose_candidates(lake, settings, newest))
+    withheld = skipped_groups(lake, newest)
+    proposals = [
+        one
+        for chunk in chunks_of(lake, newest)
+        for one in proposals_of(lake, settings, newest, chunk.groups, withheld)
+    ]
+    record_candidates(lake, newest, {"candidates": candidate_table(proposals)})
     paying = {one.advice.group for one in advised(lake, settings, newest, {}) if one.course}
     followed = advised(lake, settings, newest, _courses(source, lake, paying))
     read = of_lake(lake, newest)
     groups = _Groups(source, lake)
     metrics = {row["group_id"]: row for row in lake.read("group_metrics", [newest]).to_pylist()}
     candidates: dict[str, list[Mapping[str, Any]]] = {name: [] for name in metrics}
+    moves: dict[str, dict[str, Moves]] = {name: {} for name in metrics}
+    for each in proposals:
+        if each.moves is not None:
+            moves[each.row.group_id][each.row.strategy] = each.moves
     for row in lake.read("candidates", [newest]).sorted_by("position").to_pylist():
         candidates[row["group_id"]].append(row)
     return [
@@ -139,9 +159,13 @@ def judge(source: SnapshotSource, pattern: str = "*") -> list[JudgedGroup]:
             groups=groups,
             metrics=metrics[one.group],
             candidates=candidates[one.group],
+            moves=moves[one.group],
             advice=one,
         )
-        for one in (each.advice for each in to_be_done(followed, read, AdviceState.PROPOSED))
+        for one in (
+            each.advice
+            for each in to_be_done(followed, read, lambda _: moves, AdviceState.PROPOSED)
+        )
     ]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,9 @@ from ..snapshots import split_snapshot_id
 from ..snapshots.chunks import in_halves
 from ..snapshots.groups_with_past import taken_at
 from ..snapshots.validation import BEFORE_ADVICE, rejected_as_a_whole, skipped_groups
-from .candidate_rows import NEEDED, candidate_of, scored
-from .present import Read, best_ways, shown
+from .candidate_rows import candidate_of, scored
+from .present import MovesOf, Read, best_ways, shown
+from .propose import moves_of
 
 _log = logger(__name__)
 
@@ -46,6 +47,9 @@ def of_lake(lake: Lake, snapshot_id: str) -> Read:
 
 WORTH = 0.05
 """A strategy is followed that is forecast to take away so large a share of the lag integral."""
+
+CANDIDATE = tuple(schema_of(CandidateRow))
+"""The columns of candidates."""
 
 METRICS = (
     *("group_id", "partitions", "unknown_lag_partitions", "production_per_second", "facts"),
@@ -78,17 +82,27 @@ def live_figures(metrics: Mapping[str, Any], candidates: Sequence[Candidate]) ->
 
 
 def candidates_of(read: Read, wanted: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """The candidate of the given strategy for each group, with its moves."""
-    table = read("candidates", wanted, [*schema_of(CandidateRow)])
+    """The candidate of the given strategy for each group."""
+    table = read("candidates", wanted, CANDIDATE)
     pairs = zip(*(table[name].to_pylist() for name in ("group_id", "strategy")), strict=True)
     chosen = [row for row, (group, strategy) in enumerate(pairs) if wanted.get(group) == strategy]
     return {row["group_id"]: row for row in table.take(chosen).to_pylist()}
 
 
-def would_be(read: Read, groups: Collection[str]) -> dict[str, dict[str, str | None]]:
-    """Fingerprint of the assignment by group and strategy."""
-    if not groups:
+def would_be(
+    read: Read, moves_of: MovesOf, wanted: Mapping[str, Collection[str]]
+) -> dict[str, dict[str, str | None]]:
+    """
+    Fingerprint of the assignment by group and strategy.
+
+    Args:
+        read: The tables of the snapshot.
+        moves_of: What strategies move.
+        wanted: Names of the strategies by group id.
+    """
+    if not wanted:
         return {}
+    groups = [*wanted]
     identities: dict[str, dict[str, str]] = {group: {} for group in groups}
     for row in read("member_metrics", groups, ["group_id", "member_id", "identity"]).to_pylist():
         identities[row["group_id"]][row["member_id"]] = row["identity"]
@@ -96,14 +110,13 @@ def would_be(read: Read, groups: Collection[str]) -> dict[str, dict[str, str | N
     columns = ["group_id", "topic", "partition", "member_id"]
     for row in read("partition_metrics", groups, columns).to_pylist():
         owners[row["group_id"]][row["topic"], row["partition"]] = row["member_id"]
-    given: dict[str, dict[str, str | None]] = {group: {} for group in groups}
-    columns = ["group_id", "strategy", "moved", "unowned"]
-    for row in read("candidates", groups, columns).to_pylist():
-        if row["unowned"] is not None:
-            group = row["group_id"]
-            changed = _changed(identities[group], owners[group], row["moved"] or ())
-            given[group][row["strategy"]] = changed
-    return given
+    return {
+        group: {
+            strategy: _changed(identities[group], owners[group], moves)
+            for strategy, moves in changed.items()
+        }
+        for group, changed in moves_of(wanted).items()
+    }
 
 
 _Owners = dict[tuple[str, int], str | None]
@@ -113,10 +126,10 @@ _Owners = dict[tuple[str, int], str | None]
 def _changed(
     identities: Mapping[str, str],
     owners: _Owners,
-    moves: Sequence[Mapping[str, Any]],
+    moves: Iterable[Move],
 ) -> str | None:
     """The fingerprint of an assignment after some moves."""
-    owner = owners | {(move["topic"], move["partition"]): move["to_member"] for move in moves}
+    owner = owners | {(move.topic, move.partition): move.to_member for move in moves}
     ids = list(identities)
     place = {member: number for number, member in enumerate(ids)}
     rows = sorted(owner)
@@ -175,11 +188,13 @@ def advised(
     if rejected is not None:
         groups = read("candidates", None, ["group_id"])["group_id"].to_pylist()
         withheld = dict.fromkeys(groups, rejected)
-    return advise_groups(read, settings, cluster, at, courses, withheld)
+    moves = partial(moves_of, lake, settings, snapshot_id)
+    return advise_groups(read, moves, settings, cluster, at, courses, withheld)
 
 
 def advise_groups(
     read: Read,
+    moves_of: MovesOf,
     settings: Settings,
     cluster: str,
     at: datetime,
@@ -191,6 +206,7 @@ def advise_groups(
 
     Args:
         read: Metrics and candidates of the snapshot.
+        moves_of: What strategies move.
         settings: The configuration.
         cluster: Configured name of the cluster.
         at: Start of the snapshot.
@@ -211,11 +227,13 @@ def advise_groups(
             course=courses.get(name),
             withheld=withheld.get(name),
         )
-        for name, own in sorted(scored(read("candidates", None, NEEDED)).items())
+        for name, own in sorted(scored(read("candidates", None, CANDIDATE)).items())
     ]
-    given = would_be(read, [each.name for each in groups if each.may_not_go_back])
+    given = would_be(
+        read, moves_of, {each.name: each.advisable for each in groups if each.may_not_go_back}
+    )
     seen = shown(read, metrics, [each.name for each in groups if each.is_replayed])
-    best = best_ways(read, seen, {each.name: each.best for each in groups if each.begins})
+    best = best_ways(moves_of, seen, {each.name: each.best for each in groups if each.begins})
     groups = [
         replace(
             each,
@@ -236,7 +254,7 @@ def advise_groups(
 
     parts = in_halves([*by_name], follow_all, unjudged) if by_name else []
     followed = [each for part in parts for each in part]
-    return to_be_done(followed, read, AdviceState.CONFIRMED)
+    return to_be_done(followed, read, moves_of, AdviceState.CONFIRMED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,6 +299,17 @@ class _Group:
         seconds = self.policy.revert_cooldown_seconds
         uptakes = self.course.uptakes if self.course else ()
         return any((self.at - each.first_at).total_seconds() < seconds for each in uptakes)
+
+    @property
+    def advisable(self) -> list[str]:
+        """The strategies that may be advised; none if nothing pays."""
+        if self.decided().strategy is None:
+            return []
+        return [
+            each.strategy
+            for each in self.candidates
+            if each.score is not None and may_be_had(each, self.policy)
+        ]
 
     @cached_property
     def best(self) -> Candidate | None:
@@ -348,7 +377,7 @@ class _Group:
 
 
 def to_be_done(
-    followed: Sequence[FollowedPlan], read: Read, state: AdviceState
+    followed: Sequence[FollowedPlan], read: Read, moves_of: MovesOf, state: AdviceState
 ) -> list[FollowedPlan]:
     """The advice with deployment steps and moves, for groups with advice in that state."""
     wanted = {
@@ -357,13 +386,14 @@ def to_be_done(
         if each.advice.state is state and each.advice.strategy
     }
     rows = candidates_of(read, wanted)
+    moves = moves_of({group: [strategy] for group, strategy in wanted.items()})
 
     def done(advice: Advice) -> Advice:
         row = rows.get(advice.group)
         if row is None:
             return advice
-        moves = tuple(Move(**move) for move in row["moved"] or ())
-        return replace(advice, how=candidate_of(row).how, moves=moves)
+        changed = moves[advice.group].get(row["strategy"], ())
+        return replace(advice, how=candidate_of(row).how, moves=tuple(changed))
 
     return [replace(each, advice=done(each.advice)) for each in followed]
 

@@ -10,16 +10,14 @@ import numpy as np
 
 from ..advice.scoring import Moves
 from ..messages.wording import how, look_again, proof, reasons, replay, words
-from ..model.arrays import NONE
 from ..model.assignments import Candidate, Deployment, Feasibility
 from ..model.columns import columns_of
 from ..model.errors import EvenkeelError, Infeasible, no_strategy
 from ..model.facts import PROOF, Fact, FactKind, fact, of_kind
 from ..model.figures import Forecast, Score
 from ..model.groups import GroupHeader
-from ..model.tables import INT32, Lists, Numbers, Structs, Table
-from ..records import CandidateColumns, CandidateRow, record_of, records_of, schema_of, table_of
-from ..snapshots.arrays import named
+from ..model.tables import Table
+from ..records import CandidateRow, record_of, records_of, table_of
 
 
 def infeasible(
@@ -47,8 +45,8 @@ class Proposal:
     A strategy's row on its way into the table.
 
     Attributes:
-        row: All of it but what would change hands.
-        moves: What would; None where there is no answer.
+        row: All that is stored.
+        moves: What would change hands; None where there is no answer.
     """
 
     row: CandidateRow
@@ -103,7 +101,6 @@ def proposal(
         forecast=candidate.forecast,
         findings=tuple(words(flaw) for flaw in candidate.findings),
         notes=tuple(words(note) for note in candidate.notes),
-        moved=(),
         proof=proof(candidate.proof),
         facts=(
             *candidate.reason,
@@ -119,38 +116,13 @@ def proposal(
 
 
 def candidate_table(proposals: Sequence[Proposal]) -> Table:
-    """The rows of the dataset `candidates`; what changes hands goes there as arrays, not one by one."""
-    names: list[str] = []
-    first: dict[int, tuple[int, int]] = {}
-    topic: list[Any] = [np.zeros(0, np.int64)]
-    number, before, after = [*topic], [*topic], [*topic]
-    start = np.zeros(len(proposals) + 1, np.int64)
-    for row, moves in enumerate(each.moves for each in proposals):
-        start[row + 1] = start[row] + (len(moves) if moves is not None else 0)
-        if moves is None or not len(moves):
-            continue
-        group = moves.group
-        if id(group) not in first:
-            first[id(group)] = (len(names), len(names) + len(group.topics))
-            names += [*group.topics, *group.members]
-        topics, members = first[id(group)]
-        topic.append(group.topic_of[moves.partition] + topics)
-        number.append(group.number_of[moves.partition])
-        for owners, owner in ((before, group.owner[moves.partition]), (after, moves.new_owner)):
-            owners.append(np.where(owner == NONE, NONE, owner + members))
-    columns = {
-        "topic": named(np.concatenate(topic), names),
-        "partition": Numbers(np.concatenate(number), INT32),
-        "from_member": named(np.concatenate(before), names),
-        "to_member": named(np.concatenate(after), names),
-    }
-    table = table_of(CandidateRow, (each.row for each in proposals))
-    return table.replaced(moved=Lists(start, Structs(Table(columns)))).cast(table.schema)
+    """The rows of the dataset `candidates`."""
+    return table_of(CandidateRow, (each.row for each in proposals))
 
 
 def candidate_of(row: Mapping[str, Any]) -> Candidate:
-    """A stored row as a value again; the assignment itself is not stored, its moves are."""
-    stored = record_of(CandidateColumns, row)
+    """A stored row as a value again; the assignment itself is not stored."""
+    stored = record_of(CandidateRow, row)
     facts = stored.facts or ()
     return Candidate(
         strategy=stored.strategy,
@@ -173,9 +145,6 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
 _SCORE = tuple(spec.name for spec in columns_of(Score))
 _Facts = dict[int, tuple[Fact, ...]]
 
-NEEDED = tuple(schema_of(CandidateColumns))
-"""The columns that are looked at: all but the largest by far."""
-
 
 def scored(candidates: Table) -> dict[str, list[Candidate]]:
     """
@@ -184,7 +153,7 @@ def scored(candidates: Table) -> dict[str, list[Candidate]]:
     What a reader is told of a candidate (reason, how, proof, replay) is left out, but for a live assignment
     without a score, whose reason is the group's.
     """
-    table = candidates.select(NEEDED).sorted_by("position")
+    table = candidates.sorted_by("position")
     kinds = (FactKind.FINDING, FactKind.COUNTS, FactKind.NOTE)
     flaws, counts, notes = (_facts(table, kind) for kind in kinds)
     # of a fleet few have a forecast

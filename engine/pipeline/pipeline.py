@@ -31,7 +31,7 @@ from ..ports import (
     Silences,
     SnapshotHistory,
 )
-from ..records import AdviceRow, CandidateColumns, GroupMetrics, records_of, schema_of
+from ..records import AdviceRow, GroupMetrics, records_of
 from ..snapshots import split_snapshot_id
 from ..snapshots.groups_with_past import BatchWithPast, taken_at
 from ..snapshots.validation import STEP_OF_STAGE, rejected_as_a_whole
@@ -127,8 +127,7 @@ def run_pipeline(
         lake, settings, snapshot_id, live_only=settled, ask_next_change=ask_next_change
     )
     record_candidates(lake, snapshot_id, candidates)
-    kept = candidates["candidates"].select([*schema_of(CandidateColumns)])
-    history.store_candidates(snapshot_id, kept)
+    history.store_candidates(snapshot_id, candidates["candidates"])
     advice = advise(lake, history, settings, snapshot_id)
     advised = advice_news(history, settings, snapshot_id)
     if advised is not None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..advice.counterfactual import BestWay, Present
+from ..advice.scoring import Moves
 from ..metrics.counterfactual import capacity_ends
 from ..model.arrays import NONE, Flags, Floats, Indices
 from ..model.assignments import Candidate
@@ -20,6 +21,9 @@ from ..snapshots.arrays import floats_of, truths_of
 
 Read = Callable[[str, Collection[str] | None, Sequence[str]], Table]
 """The columns of a dataset of one snapshot, for some groups or (None) all."""
+
+MovesOf = Callable[[Mapping[str, Collection[str]]], Mapping[str, Mapping[str, Moves]]]
+"""What strategies of some groups move, by group id and strategy."""
 
 PARTITIONS = (
     *("group_id", "topic", "partition", "counted", "member_id", "end_offset", "lag"),
@@ -112,34 +116,31 @@ def _shown(partitions: Table, members: Table, metrics: Mapping[str, Any]) -> Sho
 
 
 def best_ways(
-    read: Read, groups: Mapping[str, Shown], chosen: Mapping[str, Candidate | None]
+    moves_of: MovesOf, groups: Mapping[str, Shown], chosen: Mapping[str, Candidate | None]
 ) -> dict[str, BestWay]:
     """
     The assignments of some candidates, by group.
 
     Args:
-        read: The tables of the snapshot.
-        groups: What it shows of the groups.
+        moves_of: What strategies move.
+        groups: What the snapshot shows of the groups.
         chosen: The candidate of each.
     """
-    wanted = [name for name in chosen if name in groups]
-    if not wanted:
-        return {}
-    table = read("candidates", wanted, ("group_id", "strategy", "moved"))
-    pairs = zip(table["group_id"].to_pylist(), table["strategy"].to_pylist(), strict=True)
+    wanted = {name: each for name, each in chosen.items() if each is not None and name in groups}
+    moves = moves_of({name: [each.strategy] for name, each in wanted.items()})
     ways: dict[str, BestWay] = {}
-    for row, (name, strategy) in enumerate(pairs):
-        candidate = chosen.get(name)
-        if name not in groups or candidate is None or candidate.strategy != strategy:
+    for name, candidate in wanted.items():
+        if (changed := moves[name].get(candidate.strategy)) is None:
             continue
-        moves = table["moved"].slice(row, row + 1).entries.table
         one, forecast = groups[name], candidate.forecast
         owner = one.present.owner.copy()
         row_of = {name: row for row, name in enumerate(one.rows)}
-        at = np.array([row_of.get(name, NONE) for name in _named(moves)], np.int32)
-        owner[at[at != NONE]] = _places(moves["to_member"], one.members)[at != NONE]
+        place = {member: number for number, member in enumerate(one.members)}
+        for move in changed:
+            if (at := row_of.get(_name(move.topic, move.partition))) is not None:
+                owner[at] = place.get(move.to_member or "", NONE)
         price = forecast.price_offset_seconds if forecast else None
-        ways[name] = BestWay(strategy=strategy, owner=owner, price=price or 0.0)
+        ways[name] = BestWay(strategy=candidate.strategy, owner=owner, price=price or 0.0)
     return ways
 
 
@@ -151,7 +152,11 @@ def _places(names: Texts, among: Sequence[str]) -> Indices:
 def _named(rows: Table) -> list[str]:
     """One text per partition."""
     pairs = zip(rows["topic"].to_pylist(), rows["partition"].to_pylist(), strict=True)
-    return [f"{topic}/{number}" for topic, number in pairs]
+    return [_name(topic, number) for topic, number in pairs]
+
+
+def _name(topic: str, partition: int) -> str:
+    return f"{topic}/{partition}"
 
 
 def _fingerprint(rows: Sequence[str]) -> str:

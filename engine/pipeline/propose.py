@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..advice import blocked
-from ..advice.scoring import moves
+from ..advice.scoring import Moves, moves
 from ..assignors import every
 from ..config import Settings
 from ..model.facts import Fact, reason
@@ -16,7 +16,7 @@ from ..model.tables import Table, concat, empty
 from ..ports import Lake
 from ..records import keys_of
 from ..snapshots import CANDIDATES
-from ..snapshots.chunks import chunks_of, in_halves
+from ..snapshots.chunks import CHUNK, chunks_of, cut, in_halves, work_of
 from ..snapshots.groups_with_past import known_by_name, with_others
 from ..snapshots.validation import skipped_groups
 from .candidate_rows import Proposal, candidate_table, proposal
@@ -80,11 +80,44 @@ def propose_chunk(
     """
     The candidates of some groups from the lake, in the order of *names*.
 
+    Args:
+        withheld, live_only, ask_next_change: As for `proposals_of`.
+
+    Raises:
+        SnapshotNotFound, LakeError: As for `proposals_of`.
+    """
+    proposals = proposals_of(
+        lake,
+        settings,
+        snapshot_id,
+        names,
+        withheld,
+        live_only=live_only,
+        ask_next_change=ask_next_change,
+    )
+    return {"candidates": candidate_table(proposals)}
+
+
+def proposals_of(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    names: Sequence[str],
+    withheld: Mapping[str, str],
+    *,
+    live_only: Collection[str] = (),
+    ask_next_change: bool = True,
+    only: Mapping[str, Collection[str]] | None = None,
+) -> list[Proposal]:
+    """
+    The candidates of some groups from the lake with their moves, in the order of *names*.
+
     If a group fails, its strategies have the error as reason; other groups are not affected.
 
     Args:
         withheld: Reasons of groups that were skipped by validation, by group id.
         live_only, ask_next_change: As for `propose_candidates`.
+        only: Names of the strategies of each group; None for all.
 
     Raises:
         SnapshotNotFound: The lake doesn't have the snapshot or its metrics.
@@ -99,7 +132,7 @@ def propose_chunk(
         group = known_by_name(lake, snapshot_id, name)
         return [MeasuredGroup(group=group, measured=None, withheld=_failed(problem))]
 
-    proposals = [
+    return [
         one
         for part in in_halves(names, measured, unread)
         for group in part
@@ -108,9 +141,48 @@ def propose_chunk(
             group,
             live_only=group.group.group in live_only,
             ask_next_change=ask_next_change,
+            only=None if only is None else only[group.group.group],
         )
     ]
-    return {"candidates": candidate_table(proposals)}
+
+
+def moves_of(
+    lake: Lake, settings: Settings, snapshot_id: str, wanted: Mapping[str, Collection[str]]
+) -> dict[str, dict[str, Moves]]:
+    """
+    What strategies move, simulated again: the dataset `candidates` has only the number of moves.
+
+    Args:
+        lake: The lake with the snapshot and its metrics.
+        settings: The configuration.
+        snapshot_id: The snapshot.
+        wanted: Names of strategies by group id.
+
+    Returns:
+        By group id and strategy; nothing of a strategy without a result.
+
+    Raises:
+        SnapshotNotFound, LakeError: As for `proposals_of`.
+    """
+    found: dict[str, dict[str, Moves]] = {name: {} for name in wanted}
+    if not wanted:
+        return found
+    withheld = skipped_groups(lake, snapshot_id)
+    work = {name: own for name, own in work_of(lake, snapshot_id).items() if name in wanted}
+    for chunk in cut(work, CHUNK):
+        for one in proposals_of(
+            lake,
+            settings,
+            snapshot_id,
+            chunk.groups,
+            withheld,
+            ask_next_change=False,
+            only=wanted,
+        ):
+            group, strategy = one.row.group_id, one.row.strategy
+            if one.moves is not None and strategy in wanted[group]:
+                found[group][strategy] = one.moves
+    return found
 
 
 def propose_anyway(settings: Settings, measured_group: MeasuredGroup, **how: Any) -> list[Proposal]:
@@ -146,6 +218,7 @@ def propose_group(
     *,
     ask_next_change: bool = True,
     live_only: bool = False,
+    only: Collection[str] | None = None,
     named: str | None = None,
 ) -> list[Proposal]:
     """
@@ -156,6 +229,7 @@ def propose_group(
         measured_group: The group and its metrics; if validation skipped it, every strategy has that reason.
         ask_next_change: Whether to simulate membership changes, a third of the work.
         live_only: Whether to score only the current assignment.
+        only: Names of the strategies of a group of consumers; None for all.
         named: A strategy that is included even if it is not by default.
     """
     group, measured = measured_group.group, measured_group.measured
@@ -173,6 +247,7 @@ def propose_group(
         measured_group,
         ask_next_change=ask_next_change,
         live_only=live_only,
+        only=only,
         named=named,
     )
     return [

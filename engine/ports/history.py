@@ -125,7 +125,7 @@ class ResultHistory(Protocol):
         """
 
     def store_candidates(self, snapshot_id: str, candidates: Table) -> None:
-        """Replace the candidates of a snapshot: rows of `CandidateColumns`, without the moves in the lake."""
+        """Replace the candidates of a snapshot: rows of `CandidateRow`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

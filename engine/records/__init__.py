@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from .advice import AdviceColumns, AdviceRow, CheckRow, EventRow, MoveRow, RegretRow, StoredAdvice
 from .alert import AlertRow, AlertState
 from .answers import Taken, columns_of_query, columns_of_view
-from .candidate import CandidateColumns, CandidateRow
+from .candidate import CandidateRow
 from .candidate_rollup import CandidateDay, CandidateHour, CandidateSample
 from .cluster_rows import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
 from .derivation import (
@@ -76,7 +76,7 @@ TABLES: Mapping[str, type] = {
     "member_metrics": MemberMetrics,
     "partition_latest": PartitionLatest,
     "partition_worst": PartitionWorst,
-    "candidate": CandidateColumns,
+    "candidate": CandidateRow,
     "candidate_sample": CandidateSample,
     "candidate_hour": CandidateHour,
     "candidate_day": CandidateDay,
@@ -114,7 +114,6 @@ __all__ = [
     "AlertState",
     "Bout",
     "BrokerRow",
-    "CandidateColumns",
     "CandidateDay",
     "CandidateHour",
     "CandidateRow",

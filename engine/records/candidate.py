@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model.assignments import Deployment, Feasibility, Move
+from ..model.assignments import Deployment, Feasibility
 from ..model.columns import Int32, column, missing_where, record
 from ..model.facts import Fact
 from ..model.figures import Forecast, NextChange, Score
@@ -10,7 +10,7 @@ from .keys import OfGroup
 
 
 @record
-class CandidateColumns(OfGroup):
+class CandidateRow(OfGroup):
     """
     One row per group and strategy with its score, or the reason why it has none. Only groups that passed validation.
     """
@@ -59,13 +59,3 @@ class CandidateColumns(OfGroup):
     )
     next_change: NextChange | None = missing_where("members_tried", default=None)
     forecast: Forecast | None = missing_where("forecast_lag_expected", default=None)
-
-
-@record
-class CandidateRow(CandidateColumns):
-    """A strategy for a group with its score and moves, or the reason why it has none."""
-
-    moved: tuple[Move, ...] = column(
-        "Reassigned partitions: a list of {topic, partition, from_member, to_member}.",
-        default=(),
-    )

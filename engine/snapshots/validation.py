@@ -11,12 +11,10 @@ from ..model.states import Diagnosis, GroupType, Status
 from ..model.tables import Table, concat
 from ..ports import Lake, ResultHistory, SnapshotHistory
 from ..records import (
-    CandidateColumns,
     GroupMetrics,
     ValidationRow,
     blank,
     records_of,
-    schema_of,
     table_of,
 )
 from . import RECORDS
@@ -61,7 +59,7 @@ def record_validation(
         history.store_metrics(snapshot_id, _metrics_that_passed(lake, snapshot_id))
     if stage == "candidates" and not rejected_as_a_whole(lake, snapshot_id, *BEFORE_ADVICE):
         withheld = skipped_groups(lake, snapshot_id, *BEFORE_ADVICE)
-        candidates = lake.read("candidates", [snapshot_id], columns=[*schema_of(CandidateColumns)])
+        candidates = lake.read("candidates", [snapshot_id])
         history.store_candidates(snapshot_id, _without(candidates, withheld))
     return rejected
 

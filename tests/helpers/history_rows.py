@@ -16,7 +16,7 @@ from evenkeel.engine.model.tables import Table
 from evenkeel.engine.ports import Manifest
 from evenkeel.engine.records import (
     AdviceRow,
-    CandidateColumns,
+    CandidateRow,
     ValidationRow,
     record_of,
     schema_of,
@@ -136,7 +136,7 @@ def candidates(
         }
         for position, strategy in enumerate(strategies)
     ]
-    return Table.from_rows(rows, schema_of(CandidateColumns))
+    return Table.from_rows(rows, schema_of(CandidateRow))
 
 
 def advice(snapshot_id: str, group: str, **columns: Any) -> AdviceRow:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from evenkeel.engine.config import Rule, Settings
@@ -26,11 +27,14 @@ def proposed(
     *,
     ask_next_change: bool = True,
 ) -> list[dict[str, Any]]:
-    """The candidate rows of a group, made from the metrics it has with its past."""
+    """The candidate rows of a group with their moves, made from the metrics it has with its past."""
     _, [measured] = measured_at_once(settings, BatchWithPast.of(group, earlier, withheld))
     proposals = propose_group(settings, measured, ask_next_change=ask_next_change)
-    rows: list[dict[str, Any]] = candidate_table(proposals).to_pylist()
-    return rows
+    rows = candidate_table(proposals).to_pylist()
+    return [
+        row | {"moved": [asdict(move) for move in one.moves or ()]}
+        for row, one in zip(rows, proposals, strict=True)
+    ]
 
 
 def metric_rows(

@@ -20,7 +20,7 @@ from evenkeel.engine.ports import History, Manifest, ScoredAdvice
 from evenkeel.engine.records import (
     AdviceColumns,
     AdviceRow,
-    CandidateColumns,
+    CandidateRow,
     GroupMetrics,
     blank,
     table_of,
@@ -185,7 +185,7 @@ def take(
     measured["group_metrics"] = table_of(GroupMetrics, groups)
     history.store_metrics(snapshot_id, measured)
     candidates = [replace(row, **keys) for each in given for row in _candidates(each)]
-    history.store_candidates(snapshot_id, table_of(CandidateColumns, candidates))
+    history.store_candidates(snapshot_id, table_of(CandidateRow, candidates))
     if advised:
         history.store_advice(
             snapshot_id,
@@ -205,12 +205,12 @@ def take(
     return snapshot_id
 
 
-def _candidates(given: ScoredAdvice) -> list[CandidateColumns]:
+def _candidates(given: ScoredAdvice) -> list[CandidateRow]:
     """The candidates of a group, as far as its advice speaks of them."""
     scores = {"live": given.live} | ({given.strategy: given.proposed} if given.strategy else {})
     forecasts = {"live": given.live_forecast, given.strategy: given.forecast}
     return [
-        CandidateColumns(
+        CandidateRow(
             **KEYS,
             snapshot_id=given.snapshot_id,
             group_id=given.group_id,

@@ -8,7 +8,7 @@ with a member that is slow hears its name, and of no switch.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -24,10 +24,11 @@ from evenkeel.engine.config import ClusterSettings, Filter, Policy, Rule, Settin
 from evenkeel.engine.metrics.forecast import HORIZON_SECONDS, STEPS, futures, load_of, outlooks
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model.arrays import Floats, Indices
-from evenkeel.engine.model.assignments import AdviceState
+from evenkeel.engine.model.assignments import AdviceState, Move
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.model.tables import Table
 from evenkeel.engine.pipeline.measure import observe_group
+from evenkeel.engine.pipeline.propose import moves_of
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import AdviceRow
 from evenkeel.engine.snapshots import VALIDATION, split_snapshot_id
@@ -200,18 +201,18 @@ class PlainPipeline:
         seen = observe_group(self.settings, one.group, one.earlier)
         load = load_of(seen, 0)
         assert load is not None
-        rows = self.lake.read("candidates", [newest]).to_pylist()
-        moves = {r["strategy"]: r["moved"] for r in rows if r["group_id"] == self.prefix + group}
-        owners = [moved_owners(seen, load.owner, moves[name] or []) for name in strategies]
+        name = self.prefix + group
+        moves = moves_of(self.lake, self.settings, newest, {name: strategies})[name]
+        owners = [moved_owners(seen, load.owner, moves.get(each, ())) for each in strategies]
         lag = outlooks(load, owners, futures(load.arrivals.sum(axis=1))).lag
         return {name: lag[place, 0] for place, name in enumerate(strategies)}
 
 
-def moved_owners(seen: Observation, owner: Indices, moves: Sequence[Mapping[str, Any]]) -> Indices:
+def moved_owners(seen: Observation, owner: Indices, moves: Iterable[Move]) -> Indices:
     """(n) owners of a single group's partitions after these moves."""
     table, ids = seen.batch.partitions, list(seen.batch.members.ids)
     names = [table.topics[topic] for topic in table.topic.tolist()]
-    to = {(move["topic"], move["partition"]): ids.index(move["to_member"]) for move in moves}
+    to = {(move.topic, move.partition): ids.index(str(move.to_member)) for move in moves}
     keys = zip(names, table.partition.tolist(), strict=True)
     return np.array([to.get(key, old) for key, old in zip(keys, owner.tolist(), strict=True)])
 

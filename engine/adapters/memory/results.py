@@ -25,7 +25,7 @@ from ...records import (
     AdviceCheck,
     AdviceColumns,
     AdviceRow,
-    CandidateColumns,
+    CandidateRow,
     GroupMetrics,
     ValidationRow,
     records_of,
@@ -322,9 +322,7 @@ class MemoryAdvice(Memory):
 
     def _candidates_of(
         self, snapshot_id: str
-    ) -> tuple[
-        dict[str, CandidateColumns], dict[str, CandidateColumns], dict[str, dict[str, bool | None]]
-    ]:
+    ) -> tuple[dict[str, CandidateRow], dict[str, CandidateRow], dict[str, dict[str, bool | None]]]:
         """Per group what it has, what it is advised, and by strategy whether it runs that."""
         table = self.tables.candidates.get(snapshot_id)
         if table is None:
@@ -339,7 +337,7 @@ class MemoryAdvice(Memory):
             running[group][strategy] = runs
             if strategy in ("live", advised.get(group)):
                 wanted.append(number)
-        rows = records_of(CandidateColumns, table.take(wanted))
+        rows = records_of(CandidateRow, table.take(wanted))
         return (
             {row.group_id: row for row in rows if row.strategy == "live"},
             {row.group_id: row for row in rows if row.strategy == advised.get(row.group_id)},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -13,7 +14,7 @@ from evenkeel.engine.cli.local_mode import judge
 from evenkeel.engine.config import Settings
 from evenkeel.engine.pipeline.advise import advise_groups
 from evenkeel.engine.pipeline.measure import compute_metrics, record_metrics
-from evenkeel.engine.pipeline.propose import propose_candidates
+from evenkeel.engine.pipeline.propose import moves_of, propose_candidates
 from evenkeel.engine.snapshots import METRICS
 from evenkeel.engine.snapshots.groups_with_past import taken_at
 from tests.helpers.fluid import SITUATIONS, record, simulate
@@ -216,7 +217,8 @@ def test_following_back_says_what_going_through_all_snapshots_says(lake, lookbac
         record_metrics(source.lake, snapshot_id, metrics)
         tables = metrics | propose_candidates(source.lake, settings, snapshot_id)
         at = taken_at(source.lake, snapshot_id)
-        followed = advise_groups(of_tables(tables), settings, "prod", at, courses, {})
+        moves = partial(moves_of, source.lake, settings, snapshot_id)
+        followed = advise_groups(of_tables(tables), moves, settings, "prod", at, courses, {})
         courses = {each.advice.group: each.course for each in followed if each.course}
     found = [replace(one.advice, how=(), moves=()) for one in judge(source)]
     assert found == [replace(each.advice, how=(), moves=()) for each in followed]

@@ -28,7 +28,6 @@ KEY = {"snapshot_id": "test-20260301T120000Z-000000", "cluster": "test"}
 
 def scored(name: str, strategy: str, position: int) -> dict[str, Any]:
     """A row in which everything is possible: one partition moves, one gets its first owner."""
-    move = {"topic": "orders", "from_member": "a", "to_member": "b"}
     return KEY | {
         "group_id": name,
         "config_version": "v",
@@ -53,7 +52,6 @@ def scored(name: str, strategy: str, position: int) -> dict[str, Any]:
         "unowned": 0,
         "drain_seconds": float("inf"),
         "findings": [],
-        "moved": [move | {"partition": 0}, move | {"partition": 1, "from_member": None}],
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.model.tables import Table
 from evenkeel.engine.pipeline.advise import advise_groups, metrics_by_group, of_lake, would_be
 from evenkeel.engine.pipeline.candidate_rows import candidate_of, scored
+from evenkeel.engine.pipeline.propose import moves_of
 from evenkeel.engine.records import Course, row_of
 from evenkeel.engine.records.lifecycle import Uptake
 from evenkeel.engine.snapshots import CANDIDATES
@@ -72,13 +74,19 @@ def _all_followed(lake, course=None):
     name = _ids(lake)[1]
     courses = {} if course is None else {"crossing": course}
     at = taken_at(lake, name)
-    followed = advise_groups(of_lake(lake, name), SETTINGS, "test", at, courses, {})
+    followed = advise_groups(
+        of_lake(lake, name), _moves_of(lake, name), SETTINGS, "test", at, courses, {}
+    )
     return {each.advice.group: each for each in followed}, at
 
 
 def _ids(lake):
     [cluster] = lake.clusters()
     return lake.snapshots(cluster, limit=9)[::-1]
+
+
+def _moves_of(lake, name):
+    return partial(moves_of, lake, SETTINGS, name)
 
 
 def _uptake(at, strategy, **more):
@@ -96,7 +104,8 @@ def _uptake(at, strategy, **more):
 def test_what_an_assignment_would_be_is_what_it_is_afterwards(lake):
     """The fingerprint of a strategy's answer is that of the live assignment once it is taken up."""
     followed, _ = _followed(lake)
-    found = would_be(of_lake(lake, _ids(lake)[1]), ["crossing"])["crossing"]
+    name, asked = _ids(lake)[1], [followed.advice.strategy, "live"]
+    found = would_be(of_lake(lake, name), _moves_of(lake, name), {"crossing": asked})["crossing"]
     before, after = (
         metrics_by_group(of_lake(lake, name))["crossing"]["assignment"] for name in _ids(lake)[1:]
     )
@@ -112,7 +121,9 @@ def test_tables_are_read_as_a_lake_is(lake):
     names = ("group_metrics", "member_metrics", "partition_metrics", "candidates")
     tables = {each: lake.read(each, [name]) for each in names}
 
-    assert followed in advise_groups(of_tables(tables), SETTINGS, "test", at, {}, {})
+    assert followed in advise_groups(
+        of_tables(tables), _moves_of(lake, name), SETTINGS, "test", at, {}, {}
+    )
 
 
 def test_what_is_muted_leaves_the_field_to_what_else_pays(lake):
@@ -186,7 +197,8 @@ def test_a_switch_says_what_to_do_and_what_moves(lake: Recording) -> None:
     )
     assert switch.verdict is Verdict.SWITCH
     assert [(m.topic, m.partition, m.from_member, m.to_member) for m in switch.moves] == [
-        (m["topic"], m["partition"], m["from_member"], m["to_member"]) for m in row["moved"]
+        ("orders", 0, "a", "b"),
+        ("orders", 3, "b", "a"),
     ]
     assert len(switch.moves) == row["moves"] > 0
     assert {fact.kind for fact in switch.how} == {FactKind.HOW}

@@ -20,6 +20,7 @@ from evenkeel.engine.pipeline import (
     propose_chunk,
 )
 from evenkeel.engine.pipeline.measure import observe_group, observed_of, record_metrics, tables_of
+from evenkeel.engine.pipeline.propose import moves_of
 from evenkeel.engine.snapshots import METRICS, VALIDATION
 from evenkeel.engine.snapshots.groups_with_past import BatchWithPast, read_batch, read_with_past
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
@@ -87,14 +88,20 @@ def test_metrics_of_a_group_are_the_same_alone_and_among_others(lake, newest, na
 
 
 def test_candidates_of_a_group_are_the_same_alone_and_among_others(lake, newest, names):
-    """Rows, moves and facts."""
+    """Rows and facts; what a strategy moves, asked alone, is as many as its row says."""
     lookback = lookback_of(lake, SETTINGS, newest)
     record_metrics(lake, newest, measure_chunk(lake, SETTINGS, lookback, names))
     some = names[:12]
     together = propose_chunk(lake, SETTINGS, newest, some, {})["candidates"].to_pylist()
     alone = [propose_chunk(lake, SETTINGS, newest, [name], {})["candidates"] for name in some]
     assert together == concat(alone).to_pylist()
-    assert any(row["moved"] for row in together)
+    wanted = {row["group_id"]: [row["strategy"]] for row in together if row["moves"]}
+    moves = moves_of(lake, SETTINGS, newest, wanted)
+    rows = {(row["group_id"], row["strategy"]): row for row in together}
+    assert wanted
+    for name, [strategy] in wanted.items():
+        row = rows[name, strategy]
+        assert len(moves[name][strategy]) == row["moves"] + row["newly_owned"]
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -17,6 +18,7 @@ from evenkeel.engine.model.figures import Figures
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.model.tables import Table
 from evenkeel.engine.pipeline.advise import advise_groups
+from evenkeel.engine.pipeline.propose import moves_of
 from evenkeel.engine.records import row_of
 from evenkeel.engine.snapshots import METRICS, VALIDATION, split_snapshot_id
 from tests.helpers.measuring import of_tables
@@ -261,7 +263,6 @@ def test_advice_for_every_group(lake):
     assert advice["broken"]["reason"].startswith("could not be read")
     wanted, tables = snapshot_id(1), history.tables
     assert {wanted} == {*tables.metrics} == {*tables.candidates} == {*tables.snapshots}
-    assert "moved" not in tables.candidates[wanted].schema
     stages = ("snapshot", "metrics", "candidates")
     assert {(wanted, stage) for stage in stages} == {*tables.validation}
     assert tables.snapshots[wanted].advised
@@ -359,12 +360,13 @@ def test_advice_remembers_what_came_before(lake):
     _measure(lake, snapshot_id(1), settings=settings)
     metrics = {name: lake.read(name, [snapshot_id(1)]) for name in METRICS}
     read = of_tables(metrics | pipeline.propose_candidates(lake, settings, snapshot_id(1)))
+    moves = partial(moves_of, lake, settings, snapshot_id(1))
     at, courses, verdicts = utc_now(), {}, []
     for number in range(2):
         moment = at + timedelta(minutes=number)
         (told,) = (
             each
-            for each in advise_groups(read, settings, "test", moment, courses, {})
+            for each in advise_groups(read, moves, settings, "test", moment, courses, {})
             if each.advice.group == "crossing"
         )
         verdicts.append((told.advice.verdict.value, told.advice.state.value, told.advice.seen))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,14 +14,15 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.metrics.ownership import fingerprint_of
 from evenkeel.engine.pipeline.advise import metrics_by_group, of_lake, would_be
 from evenkeel.engine.pipeline.present import best_ways, shown
+from evenkeel.engine.pipeline.propose import moves_of
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 
 SETTINGS = Settings()
 
 
 @pytest.fixture(scope="module")
-def read():
-    """The tables of the third snapshot of a group of three members, two of whom cannot be told apart."""
+def held():
+    """A lake, and the third snapshot of a group of three members, two of whom cannot be told apart."""
     held = Recording()
     for number in range(3):
         owned = {"a": [0, 1, 2], "b": [4, 3], "c": []}
@@ -41,7 +43,13 @@ def read():
         )
         pipeline.record_metrics(held, name, pipeline.compute_metrics(held, SETTINGS, name))
         pipeline.record_candidates(held, name, pipeline.propose_candidates(held, SETTINGS, name))
-    return of_lake(held, name)
+    return held, name
+
+
+@pytest.fixture(scope="module")
+def read(held):
+    """Its tables."""
+    return of_lake(*held)
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +86,16 @@ def test_who_cannot_be_told_apart_may_do_the_least_and_the_most_of_them(found):
 
 
 @pytest.mark.parametrize("strategy", ["roundrobin", "range", "sticky"])
-def test_the_moves_of_a_candidate_lead_to_its_assignment(found, read, strategy):
+def test_the_moves_of_a_candidate_lead_to_its_assignment(found, held, read, strategy):
     """As a whole, not only what moves."""
+    moves = partial(moves_of, held[0], SETTINGS, held[1])
     chosen = {"g": SimpleNamespace(strategy=strategy, forecast=None), "gone": None}
-    [way] = best_ways(read, found, chosen).values()
+    [way] = best_ways(moves, found, chosen).values()
     assert way.strategy == strategy
-    assert _fingerprint(found["g"].present, way.owner) == would_be(read, ["g"])["g"][strategy]
+    assert (
+        _fingerprint(found["g"].present, way.owner)
+        == would_be(read, moves, {"g": [strategy]})["g"][strategy]
+    )
 
 
 def test_what_waits_is_the_lag_beyond_the_age_of_commits(read):

@@ -13,9 +13,7 @@ from evenkeel.engine.cli.task_cases import answer_tasks
 from evenkeel.engine.config import Policy, Rule, Settings, StreamsSettings
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.assignments import Verdict
-from evenkeel.engine.model.tables import Table
 from evenkeel.engine.pipeline.candidate_rows import candidate_of
-from evenkeel.engine.snapshots import CANDIDATES
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
@@ -61,9 +59,8 @@ def usual():
 
 
 def _stored(rows):
-    """The rows by strategy, as they come out of their table."""
-    table = Table.from_rows(rows, CANDIDATES["candidates"])
-    return {row["strategy"]: row for row in table.to_pylist()}
+    """The rows by strategy."""
+    return {row["strategy"]: row for row in rows}
 
 
 def _grown_rows(threads=THREADS, *, rule, **more):

@@ -16,7 +16,7 @@ from psycopg.rows import dict_row
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.model.assignments import Verdict
 from evenkeel.engine.model.tables import Table
-from evenkeel.engine.records import CandidateColumns, schema_of
+from evenkeel.engine.records import CandidateRow, schema_of
 from tests.helpers.history_rows import FIRST, advice, candidates, manifest, metrics
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
@@ -86,7 +86,7 @@ def store(history: PostgresHistory, shot: Shot, known: str | None = None, **said
         rows = [row | {"snapshot_id": snapshot_id} for row in rows]
         history.store_snapshot(taken)
         history.store_metrics(snapshot_id, metrics(snapshot_id, {g: [0] for g in shot.groups}))
-    history.store_candidates(snapshot_id, Table.from_rows(rows, schema_of(CandidateColumns)))
+    history.store_candidates(snapshot_id, Table.from_rows(rows, schema_of(CandidateRow)))
     if known is None:
         told = QUIET | {"verdict": Verdict.STAY, "strategy": None} | said
         history.store_advice(snapshot_id, [advice(snapshot_id, g, **told) for g in shot.groups])

@@ -15,7 +15,7 @@ from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresShelf
 from evenkeel.engine.model.assignments import AdviceState
 from evenkeel.engine.model.errors import InputError
 from evenkeel.engine.model.tables import Table
-from evenkeel.engine.records import CandidateColumns, schema_of
+from evenkeel.engine.records import CandidateRow, schema_of
 from evenkeel.engine.snapshots import METRICS
 from tests.helpers.history_rows import FIRST, advice, candidates, fill, manifest, metrics
 from tests.helpers.silenced import silence
@@ -382,7 +382,7 @@ def priced(history: PostgresHistory, group: str, **costs: tuple[str, float | Non
         row["cross_rack_bytes_per_second"] = None if cost is None else cost * 1000
         row["currency"] = "EUR"
         row["racks_left_out"] = 2 if row["strategy"] == "fair" else 1
-    history.store_candidates(taken.snapshot_id, Table.from_rows(rows, schema_of(CandidateColumns)))
+    history.store_candidates(taken.snapshot_id, Table.from_rows(rows, schema_of(CandidateRow)))
     return history.query("cross_rack_cost", group=group)
 
 
@@ -501,9 +501,7 @@ def test_open_switches_are_summed_without_what_is_unknown(history: PostgresHisto
             row["forecast_gain_expected"] = None if is_live else gain
             row["cross_rack_cost_per_month"], row["currency"] = (9.0 if is_live else 4.0), "EUR"
         tables += rows
-    history.store_candidates(
-        taken.snapshot_id, Table.from_rows(tables, schema_of(CandidateColumns))
-    )
+    history.store_candidates(taken.snapshot_id, Table.from_rows(tables, schema_of(CandidateRow)))
     told = [advice(taken.snapshot_id, group) for group in ("a", "b")]
     told.append(advice(taken.snapshot_id, "c", verdict="stay", strategy=None))
     history.store_advice(taken.snapshot_id, told)
