@@ -10,12 +10,12 @@ who comes reports nothing, and the strategy is followed until nothing waits (`as
 * An eager protocol makes everybody give everything up at each rebalance. Counted is what changes owner all the same.
 * A move is a partition that goes from one member to another; what a member leaves behind is among them.
 
->>> from evenkeel.engine.assignors.interface import spec
+>>> from evenkeel.engine.assignors.interface import answering, spec
 >>> from evenkeel.engine.assignors import ASSIGNORS
 >>> group = spec({m: ["t"] for m in "abc"}, {"t": 6})
 >>> changes = Changes(group)
 >>> for strategy in (ASSIGNORS["range"], ASSIGNORS["cooperative-sticky"]):
-...     next_change = changes.of(strategy.assign, strategy.assign(group).owner)
+...     [next_change] = changes.of(answering(strategy.assign), strategy.assign(group).owner)
 ...     print(strategy.name, next_change.leave_moves_worst, next_change.leave_moves_of_others_mean)
 range 3 0.6666666666666666
 cooperative-sticky 2 0.0
@@ -31,14 +31,17 @@ What it does not do: know which member will leave, how lag has grown by then, or
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from ..assignors.interface import GroupSpec
 from ..assignors.interface.rejoin import another_id, with_members
 from ..model.arrays import Flags, Indices, Ints
+from ..model.batch import count_by, sum_by
+from ..model.errors import Infeasible
 from ..model.figures import NextChange
 from .after_change import Assign, Stage, after, moved
 
@@ -53,7 +56,7 @@ MOST_RESTARTED = 1
 
 
 class Changes:
-    """The next changes of one group; what strategies share of them is worked out once."""
+    """The next changes of some groups; what strategies share of them is worked out once."""
 
     def __init__(
         self,
@@ -65,116 +68,170 @@ class Changes:
     ) -> None:
         """
         Args:
-            group: The group as strategies see it, with at least one member.
+            group: The group as strategies see it, with at least one member; or many, of each of which as many members
+                are tried (`members_tried`).
             budget: How much work a strategy may take, see `BUDGET`.
             most_tried: With how many members at most.
             most_restarted: How many of them restart, at most.
         """
         self.group = group
-        self._count = len(group.members)
-        work = group.partition_count + self._count
-        self._most = min(max(budget // work, 1), most_tried)
-        self._most_restarted = most_restarted
+        self._counts: Ints = np.diff(group.member_start)
+        allowed = _allowed(group, budget, most_tried)
+        self._tried = int(np.minimum(self._counts, allowed).max())
+        self._most_restarted = min(int(allowed.max()), most_restarted)
 
     @cached_property
     def tried(self) -> Ints:
-        """Which members leave, evenly over the broker's list; who joins is like the first of them."""
-        most = min(self._count, self._most)
-        return np.arange(most) * self._count // most
+        """(tried, G) which members leave, evenly over the broker's list; who joins is like the first of them."""
+        turns = np.arange(self._tried)[:, None]
+        return self.group.member_start[:-1] + turns * self._counts // self._tried
 
     @cached_property
-    def dynamic(self) -> Ints:
-        """The members without an instance id: those whose restart is a change."""
-        return np.flatnonzero([instance is None for instance in self.group.instance_ids])
+    def dynamic(self) -> Flags:
+        """(M) the members without an instance id: those whose restart is a change."""
+        return ~self.group.static
 
     def of(
-        self, assign: Assign, owner: Indices, silent: Collection[int] = frozenset()
-    ) -> NextChange:
+        self, assign: Assign, owner: Indices, silent: Ints | None = None
+    ) -> list[NextChange | Infeasible]:
         """
-        What a strategy would move.
+        (G) what a strategy would move, or why it cannot run on a group after a change.
 
         Args:
             assign: The strategy.
             owner: (P) who owns what once it is in force, NONE for nobody.
             silent: The numbers of the members that report nothing at a rebalance although they stay.
-
-        Raises:
-            Infeasible: It cannot run on the group after a change.
         """
-        left = [after(assign, stage, owner, silent) for stage in self._leaving]
-        gone = [moved(owner, then) for then in left]
-        others = [m & (owner != leaver) for m, leaver in zip(gone, self.tried, strict=True)]
-        joined = moved(owner, after(assign, self._joining, owner, silent))
-        counts = [int(flags.sum()) for flags in gone]
-        by_leaver = dict(zip(self.tried.tolist(), left, strict=True))
-        return NextChange(
-            leave_moves_mean=_mean(gone),
-            leave_moves_of_others_mean=_mean(others),
-            leave_moves_worst=max(counts),
-            join_moves=int(joined.sum()),
-            restart_moves=self._restarts(assign, owner, silent, by_leaver),
-            members_tried=len(self.tried),
+        problems: dict[int, Infeasible] = {}
+
+        def then(stage: Stage, before: Indices) -> Indices:
+            owners, found = after(assign, stage, before, silent)
+            problems.update(found)
+            return owners
+
+        group, start = self.group, self.group.partition_start
+        left = [then(stage, owner) for stage in self._leaving]
+        gone = [moved(owner, each) for each in left]
+        others = [
+            flags & (owner != leaver[group.group_of])
+            for flags, leaver in zip(gone, self.tried, strict=True)
+        ]
+        joined = count_by(moved(owner, then(self._joining, owner)), start)
+        of_leavers = np.array([count_by(each, start) for each in gone])
+        of_others = np.array([count_by(each, start) for each in others])
+        columns = (
+            of_leavers.sum(axis=0) / self._tried,
+            of_others.sum(axis=0) / self._tried,
+            of_leavers.max(axis=0),
+            joined,
+            self._restarts(then, owner, left[0]),
         )
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [
+            problems.get(number)
+            or NextChange(
+                leave_moves_mean=mean,
+                leave_moves_of_others_mean=of_others_mean,
+                leave_moves_worst=worst,
+                join_moves=join,
+                restart_moves=restart,
+                members_tried=self._tried,
+            )
+            for number, (mean, of_others_mean, worst, join, restart) in enumerate(rows)
+        ]
 
     def _restarts(
-        self, assign: Assign, owner: Indices, silent: Collection[int], left: Mapping[int, Indices]
-    ) -> int:
-        """What moves while all restart; *left*: who owns what once one of the members tried has left."""
-        moves = 0
-        for member, out, back in self._restarting:
-            gone = left[member] if member in left else after(assign, out, owner, silent)
-            then = after(assign, back, gone, silent)
-            moves += int(moved(owner, gone).sum() + moved(gone, then).sum())
-        return round(moves * len(self.dynamic) / max(len(self._restarting), 1))
+        self, then: Callable[[Stage, Indices], Indices], owner: Indices, left: Indices
+    ) -> Ints:
+        """(G) what moves while all restart; *left*: who owns what once the first of the members tried has left."""
+        moves, restarting = np.zeros((2, self.group.group_count), np.int64)
+        for out, with_it_again, restarts in self._restarting:
+            gone = left if out is None else then(out, owner)
+            back = then(with_it_again, gone)
+            changed = moved(owner, gone).astype(np.int64) + moved(gone, back)
+            moves += np.where(restarts, sum_by(changed, self.group.partition_start), 0)
+            restarting += restarts
+        dynamic = count_by(self.dynamic, self.group.member_start)
+        counts = zip(moves.tolist(), dynamic.tolist(), restarting.tolist(), strict=True)
+        return np.array([round(moved * all_ / max(some, 1)) for moved, all_, some in counts])
 
     @cached_property
     def _leaving(self) -> list[Stage]:
-        return [_without(self.group, member) for member in self.tried.tolist()]
+        return [_without(self.group, leavers) for leavers in self.tried]
 
     @cached_property
     def _joining(self) -> Stage:
-        like, places = int(self.tried[0]), np.arange(self._count + 1)
+        """Numbers of those who join come after those of all members."""
+        group, like = self.group, self.tried[0].tolist()
+        rows, ids, places = list[int](), list[str](), list[int]()
+        members = len(group.members)
+        for number, (first, last) in enumerate(pairwise(group.member_start.tolist())):
+            rows += [*range(first, last), like[number]]
+            ids += [*group.members[first:last], another_id(group.members[like[number]])]
+            places += [*range(first, last), members + number]
+        start = group.member_start + np.arange(group.group_count + 1)
+        numbers = np.array(places, np.int64)
         return Stage(
-            group=with_members(
-                self.group,
-                [*range(self._count), like],
-                [*self.group.members, another_id(self.group.members[like])],
-            ),
-            places=places,
-            reports=places < self._count,
+            group=with_members(group, rows, ids, start),
+            places=numbers,
+            reports=numbers < members,
         )
 
     @cached_property
-    def _restarting(self) -> list[tuple[int, Stage, Stage]]:
-        """Members that restart, those tried before others: the group without each, and with it again."""
-        tried = [*np.intersect1d(self.tried, self.dynamic).tolist(), *self.dynamic[:1].tolist()]
-        places, stages = np.arange(self._count), list[tuple[int, Stage, Stage]]()
-        for member in list(dict.fromkeys(tried))[: min(self._most, self._most_restarted)]:
-            ids = list(self.group.members)
-            ids[member] = another_id(ids[member], number=1)
-            back = with_members(self.group, places, ids)
-            stages.append(
-                (
-                    member,
-                    _without(self.group, member),
-                    Stage(group=back, places=places, reports=places != member),
-                )
-            )
+    def _restarting(self) -> list[tuple[Stage | None, Stage, Flags]]:
+        """
+        One member of each group that restarts, those tried before others: the groups without it (None: as without the
+        first that leaves), the groups with it again, and in which groups (G) somebody restarts.
+        """
+        dynamic, tried = self.dynamic.tolist(), self.tried.T.tolist()
+        chosen: list[list[int]] = []
+        for (first, last), some in zip(
+            pairwise(self.group.member_start.tolist()), tried, strict=True
+        ):
+            able = [member for member in some if dynamic[member]]
+            able += [member for member in range(first, last) if dynamic[member]][:1]
+            chosen.append([*dict.fromkeys(able)][: self._most_restarted])
+        stages: list[tuple[Stage | None, Stage, Flags]] = []
+        for turn in range(max(map(len, chosen))):
+            restarts = np.array([turn < len(some) for some in chosen])
+            member = self.tried[0].copy()
+            member[restarts] = [some[turn] for some in chosen if turn < len(some)]
+            first = bool((member == self.tried[0]).all())
+            out = None if first else _without(self.group, member)
+            stages.append((out, _back(self.group, member), restarts))
         return stages
 
 
-def silent_members(group: GroupSpec, ids: Collection[str]) -> frozenset[int]:
-    """The numbers of the members of these ids."""
-    return frozenset(n for n, name in enumerate(group.members) if name in ids)
+def members_tried(group: GroupSpec) -> Ints:
+    """(G) of how many members of each group the leave is simulated."""
+    return np.minimum(np.diff(group.member_start), _allowed(group, BUDGET, MOST_TRIED))
 
 
-def _without(group: GroupSpec, member: int) -> Stage:
-    stay = np.delete(np.arange(len(group.members)), member)
+def _allowed(group: GroupSpec, budget: int, most_tried: int) -> Ints:
+    work = np.diff(group.partition_start) + np.diff(group.member_start)
+    allowed: Ints = np.minimum(np.maximum(budget // work, 1), most_tried)
+    return allowed
+
+
+def _without(group: GroupSpec, leavers: Ints) -> Stage:
+    stay = np.delete(np.arange(len(group.members)), leavers)
     ids = [group.members[place] for place in stay.tolist()]
+    start = group.member_start - np.arange(group.group_count + 1)
     return Stage(
-        group=with_members(group, stay, ids), places=stay, reports=np.ones(len(stay), np.bool_)
+        group=with_members(group, stay, ids, start),
+        places=stay,
+        reports=np.ones(len(stay), np.bool_),
     )
 
 
-def _mean(flags: Sequence[Flags]) -> float:
-    return sum(int(each.sum()) for each in flags) / len(flags)
+def _back(group: GroupSpec, members: Ints) -> Stage:
+    """The groups with one member of each back under another id."""
+    ids = list(group.members)
+    for member in members.tolist():
+        ids[member] = another_id(ids[member], number=1)
+    places = np.arange(len(ids))
+    return Stage(
+        group=with_members(group, places, ids, group.member_start),
+        places=places,
+        reports=~np.isin(places, members),
+    )

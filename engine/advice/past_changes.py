@@ -30,7 +30,7 @@ import numpy as np
 
 from ..assignors.interface import GroupSpec, fresh, spec_of
 from ..assignors.interface.rejoin import with_members
-from ..assignors.kit.settle import settle
+from ..assignors.kit.settle import settle_many
 from ..model.arrays import NONE, Column, Flags, Indices, Ints
 from ..model.groups import GroupSnapshot
 from .after_change import Assign, Stage, after, moved
@@ -104,7 +104,10 @@ def replayed(assign: Assign, past: Sequence[Membership]) -> PastChanges:
     pairs = [_Pair(before, then) for before, then in itertools.pairwise(past)]
     would_move, owner = 0, np.zeros(0, np.int32)
     if past:
-        owner = settle(assign, fresh(past[0].group)).assignment.owner
+        first = fresh(past[0].group)
+        answers = settle_many(assign, first).answers
+        answers.one()
+        owner = answers.owners(first)
     for pair in pairs:
         had = pair.carried(owner)
         owner = pair.rejoined(assign, had)
@@ -170,12 +173,23 @@ class _Pair:
             ids = [group.members[place] for place in stay.tolist()]
             without = with_members(group, stay, ids)
             reports = np.ones(len(stay), np.bool_)
-            owner = after(assign, Stage(group=without, places=stay, reports=reports), owner)
+            owner = _after(assign, Stage(group=without, places=stay, reports=reports), owner)
         same = len(self.places) == self.before.group.partition_count
         if len(stay) < len(every) or not same or (self.places == NONE).any():
             whole = with_members(group, every, group.members)
-            owner = after(assign, Stage(group=whole, places=every, reports=self.stays), owner)
+            owner = _after(assign, Stage(group=whole, places=every, reports=self.stays), owner)
         return owner
+
+
+def _after(assign: Assign, stage: Stage, owner: Indices) -> Indices:
+    """
+    Raises:
+        Infeasible: The strategy cannot run on the group.
+    """
+    then, problems = after(assign, stage, owner)
+    if problems:
+        raise problems[0]
+    return then
 
 
 def _matched(before: Membership, then: Membership) -> list[int]:

@@ -155,6 +155,9 @@ class Judge:
             owner: (P) a member index per partition, NONE for nobody.
         """
         same = count_by(owner != self.group.owner, self.group.partition_start) == 0
+        live = [judge.live for judge in self._judges if judge.live is not None]
+        if bool(same.all()) and len(live) == len(same):
+            return self._scored(live, owner)
         figures = [
             judge.live if is_live and judge.live is not None else found
             for judge, is_live, found in zip(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,11 +46,16 @@ class Proposal:
 
     Attributes:
         row: All that is stored.
-        moves: What would change hands; None where there is no answer.
+        changed: Works out what would change hands; None where there is no answer.
     """
 
     row: CandidateRow
-    moves: Moves | None
+    changed: Callable[[], Moves] | None
+
+    @property
+    def moves(self) -> Moves | None:
+        """What would change hands; None where there is no answer."""
+        return None if self.changed is None else self.changed()
 
 
 def answer_of(
@@ -77,14 +82,17 @@ def answer_of(
 
 
 def proposal(
-    keys: Mapping[str, str], position: int, candidate: Candidate, changed: Moves | None
+    keys: Mapping[str, str],
+    position: int,
+    candidate: Candidate,
+    changed: Callable[[], Moves] | None,
 ) -> Proposal:
     """
     Args:
         keys: `records.keys_of` the group.
         position: Of the strategy on the scoreboard, from 0.
         candidate: The strategy on one group.
-        changed: What would change hands.
+        changed: Works out what would change hands.
     """
     row = CandidateRow(
         **keys,
@@ -112,7 +120,7 @@ def proposal(
             *candidate.counts,
         ),
     )
-    return Proposal(row=row, moves=changed)
+    return Proposal(row=row, changed=changed)
 
 
 def candidate_table(proposals: Sequence[Proposal]) -> Table:

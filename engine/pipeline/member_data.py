@@ -9,7 +9,7 @@ from typing import Any
 
 from ..advice import runs
 from ..assignors import is_ours, takes_user_data
-from ..assignors.interface import Assignor, GroupSpec
+from ..assignors.interface import Answers, Assignor, GroupSpec, answering
 from ..assignors.promises.ask import ask
 from ..config import Rule
 from ..messages.wording import words
@@ -38,6 +38,12 @@ def assign_of(strategy: Assignor) -> Callable[[GroupSpec], Assignment]:
         return answer
 
     return assign
+
+
+def answers_of(strategy: Assignor) -> Callable[[GroupSpec], Answers]:
+    """How a strategy is asked about many groups at once; one that does not take many, about one."""
+    many: Callable[[GroupSpec], Answers] | None = getattr(strategy, "assign_many", None)
+    return many if many is not None and is_ours(strategy) else answering(assign_of(strategy))
 
 
 def settings_of(rule: Rule, member: Member) -> dict[str, Any]:

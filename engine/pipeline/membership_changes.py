@@ -14,7 +14,7 @@ from ..model.batch import GroupBatch
 from ..model.errors import Infeasible
 from ..model.groups import GroupSnapshot
 from ..records import MembershipChange, StrategyMoves
-from .member_data import assign_of
+from .member_data import answers_of
 
 
 def past_changes(
@@ -38,7 +38,7 @@ def past_changes(
         if strategy.deployment is Deployment.LIVE or takes_user_data(strategy):
             continue
         try:
-            changes = replayed(assign_of(strategy), past)
+            changes = replayed(answers_of(strategy), past)
         except (Infeasible, NoAnswer):
             continue
         if changes.changed:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from ..advice import blocked
@@ -19,9 +21,10 @@ from ..snapshots import CANDIDATES
 from ..snapshots.chunks import CHUNK, chunks_of, cut, in_halves, work_of
 from ..snapshots.groups_with_past import known_by_name, with_others
 from ..snapshots.validation import skipped_groups
+from .asked_group import AskedGroup, never
 from .candidate_rows import Proposal, candidate_table, proposal
 from .propose_tasks import task_rows
-from .replay import never, replay_group
+from .replay import Replayed, replay_groups
 from .stored_metrics import NOT_MEASURED, MeasuredGroup, measured_chunk
 
 _log = logger(__name__)
@@ -132,18 +135,17 @@ def proposals_of(
         group = known_by_name(lake, snapshot_id, name)
         return [MeasuredGroup(group=group, measured=None, withheld=_failed(problem))]
 
-    return [
-        one
-        for part in in_halves(names, measured, unread)
-        for group in part
-        for one in propose_anyway(
-            settings,
-            group,
-            live_only=group.group.group in live_only,
+    def how(group: MeasuredGroup) -> How:
+        name = group.group.group
+        return How(
             ask_next_change=ask_next_change,
-            only=None if only is None else only[group.group.group],
+            live_only=name in live_only,
+            only=None if only is None else only[name],
         )
-    ]
+
+    found = chain(*in_halves(names, measured, unread))
+    groups = [(group, how(group)) for group in found]
+    return [one for proposals in propose_anyway(settings, groups) for one in proposals]
 
 
 def moves_of(
@@ -185,14 +187,19 @@ def moves_of(
     return found
 
 
-def propose_anyway(settings: Settings, measured_group: MeasuredGroup, **how: Any) -> list[Proposal]:
-    """As `propose_group`; if it fails, every strategy has the error as reason."""
+def propose_anyway(
+    settings: Settings, groups: Sequence[tuple[MeasuredGroup, How]]
+) -> list[list[Proposal]]:
+    """As `propose_groups`; every strategy of a group that fails has the error as reason."""
     try:
-        return propose_group(settings, measured_group, **how)
+        return propose_groups(settings, groups)
     except Exception as problem:  # noqa: BLE001
-        _log.exception("group %s cannot be simulated", measured_group.group.group)
-        why = _failed(problem)
-        return propose_group(settings, replace(measured_group, measured=None, withheld=why))
+        if len(groups) > 1:
+            return [propose_anyway(settings, [one])[0] for one in groups]
+        [(group, how)] = groups
+        _log.exception("group %s cannot be simulated", group.group.group)
+        failed = replace(group, measured=None, withheld=_failed(problem))
+        return propose_groups(settings, [(failed, how)])
 
 
 def _failed(problem: Exception) -> Fact:
@@ -212,50 +219,87 @@ def record_candidates(
     )
 
 
-def propose_group(
-    settings: Settings,
-    measured_group: MeasuredGroup,
-    *,
-    ask_next_change: bool = True,
-    live_only: bool = False,
-    only: Collection[str] | None = None,
-    named: str | None = None,
-) -> list[Proposal]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """
+    How strategies are simulated for a group.
+
+    Attributes:
+        ask_next_change: Whether to simulate membership changes, a third of the work.
+        live_only: Whether to score only the current assignment.
+        only: Names of the strategies of a group of consumers; None for all.
+        named: A strategy that is included even if it is not by default.
+    """
+
+    ask_next_change: bool = True
+    live_only: bool = False
+    only: Collection[str] | None = None
+    named: str | None = None
+
+
+def propose_group(settings: Settings, measured_group: MeasuredGroup, **how: Any) -> list[Proposal]:
     """
     One candidate per strategy, in the order of the strategy table.
 
     Args:
         settings: The configuration.
         measured_group: The group and its metrics; if validation skipped it, every strategy has that reason.
-        ask_next_change: Whether to simulate membership changes, a third of the work.
-        live_only: Whether to score only the current assignment.
-        only: Names of the strategies of a group of consumers; None for all.
-        named: A strategy that is included even if it is not by default.
+        how: As for `How`.
     """
-    group, measured = measured_group.group, measured_group.measured
-    keys = keys_of(group, settings.version)
-    why = measured_group.withheld or blocked(group)
-    if why is not None or measured is None:
+    return propose_groups(settings, [(measured_group, How(**how))])[0]
+
+
+def propose_groups(
+    settings: Settings, groups: Sequence[tuple[MeasuredGroup, How]]
+) -> list[list[Proposal]]:
+    """As `propose_group`, for many groups."""
+    asked = {
+        number: AskedGroup(
+            settings=settings,
+            measured_group=group,
+            live_only=how.live_only,
+            only=how.only,
+            named=how.named,
+        )
+        for number, (group, how) in enumerate(groups)
+        if _blocked(group) is None and not group.group.places_tasks
+    }
+    replayed = dict[int, Replayed]()
+    for ask_next_change in (True, False):
+        some = [n for n in asked if groups[n][1].ask_next_change is ask_next_change]
+        found = replay_groups([asked[n] for n in some], ask_next_change=ask_next_change)
+        replayed.update(zip(some, found, strict=True))
+    return [
+        _proposals(settings, group, how, replayed.get(number))
+        for number, (group, how) in enumerate(groups)
+    ]
+
+
+def _blocked(group: MeasuredGroup) -> Fact | None:
+    """Why nothing can be simulated for a group."""
+    why = group.withheld or blocked(group.group)
+    return why or (NOT_MEASURED if group.measured is None else None)
+
+
+def _proposals(
+    settings: Settings, group: MeasuredGroup, how: How, replayed: Replayed | None
+) -> list[Proposal]:
+    keys = keys_of(group.group, settings.version)
+    if (why := _blocked(group)) is not None:
         return [
-            proposal(keys, position, never(group, strategy, why or NOT_MEASURED), None)
+            proposal(keys, position, never(group.group, strategy, why), None)
             for position, strategy in enumerate(every().values())
         ]
-    if group.places_tasks:
-        return list(task_rows(settings, group, measured, ask_next_change=ask_next_change))
-    replayed = replay_group(
-        settings,
-        measured_group,
-        ask_next_change=ask_next_change,
-        live_only=live_only,
-        only=only,
-        named=named,
-    )
+    if replayed is None:
+        assert group.measured is not None, "it is not blocked"
+        asks = how.ask_next_change
+        return list(task_rows(settings, group.group, group.measured, ask_next_change=asks))
     return [
         proposal(
             keys,
             position,
             candidate,
-            moves(replayed.spec, candidate.assignment) if candidate.assignment else None,
+            partial(moves, replayed.spec, candidate.assignment) if candidate.assignment else None,
         )
         for position, candidate in enumerate(replayed.candidates)
     ]

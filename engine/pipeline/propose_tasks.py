@@ -36,8 +36,8 @@ from ..streams.live import Running, running
 from ..streams.separate_copies import about_copies
 from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy, task_strategies
 from ..streams.threads import thread_of
+from .asked_group import with_forecasts
 from .candidate_rows import Proposal, infeasible, proposal, refusal
-from .replay import with_forecasts
 from .stored_metrics import Measured, judge_of_measured
 
 _Row = tuple[Candidate, Moves | None]
@@ -125,7 +125,12 @@ def task_rows(
     ]
     keys = keys_of(group, settings.version)
     for position, (candidate, changed) in enumerate(rows):
-        yield proposal(keys, position, candidate, changed)
+        known = None if changed is None else partial(_known, changed)
+        yield proposal(keys, position, candidate, known)
+
+
+def _known(changed: Moves) -> Moves:
+    return changed
 
 
 def _now(spec: GroupSpec) -> Assignment:

@@ -1,52 +1,37 @@
-"""Simulates strategies for a measured group."""
+"""Simulates strategies for measured groups, many groups at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cached_property
 
 import numpy as np
 
-from ..advice import SERVER_SIDE, Feasibilities, FeasibilityJudgment, runs
-from ..advice.lost_racks import leaders_only, lost_rack_awareness, strays, unpriced
-from ..advice.next_change import Changes, silent_members
+from ..advice import FeasibilityJudgment, runs
+from ..advice.next_change import Changes, members_tried
 from ..advice.scoring import Judge
-from ..advice.switch_cost import Price, gives_up_everything, price
-from ..advice.uneven_subscriptions import uneven_by_subscription
 from ..assignors import RACKED, every, takes_user_data
-from ..assignors.interface import Assignor, GroupSpec, as_read, fresh, spec_of
-from ..assignors.kafka.other_clients import as_led_by
-from ..assignors.kafka.protocol_names import BY_RACKS, base_of, with_racks
-from ..assignors.kit.settle import Settled, settle
+from ..assignors.interface import Answer, Assignor, GroupSpec, together
+from ..assignors.interface.rejoin import telling
+from ..assignors.kafka.protocol_names import with_racks
+from ..assignors.kit.settle import Settled, settle, settle_many
 from ..assignors.promises.ask import NoAnswer
-from ..config import Policy, Rule, Settings
-from ..followers.plan import NAME as PLAN
-from ..messages.wording import counts, member_names
-from ..metrics.forecast import Load, forecasts
-from ..metrics.samples import sums_by_owner
-from ..model.arrays import Floats, Indices
-from ..model.assignments import ABLE, Assignment, Candidate, Deployment, Feasibility
+from ..config import Settings
+from ..model.arrays import Indices
+from ..model.assignments import Assignment, Candidate, Deployment
 from ..model.errors import Infeasible
-from ..model.facts import Fact, FactKind, fact, note, of_kind, reason
-from ..model.figures import NextChange
+from ..model.facts import Fact, FactKind, of_kind, reason
+from ..model.figures import NextChange, Score
 from ..model.groups import GroupSnapshot
-from ..model.states import GroupType
-from .candidate_rows import infeasible, refusal
-from .member_data import assign_of, settings_of, with_user_data
+from .asked_group import AskedGroup, Seen, never
+from .candidate_rows import refusal
+from .member_data import answers_of, assign_of
 from .membership_changes import by_setting
-from .stored_metrics import Measured, MeasuredGroup, judge_of_measured
+from .stored_metrics import Measured, MeasuredGroup
 
-BY_CAPACITY = ("balanced", "drain")
-"""Strategies that give members what they can do."""
-
-OF_OURS = frozenset({Deployment.BASELINE, Deployment.PLAN})
-"""Strategies that go by what crossing racks costs (`as_read`); the others see what members send."""
-
-Joining = Callable[[bool, frozenset[str] | None], GroupSpec]
-"""
-The group as it joins: whether with the racks that count when it reads, and which members report nothing (None: all).
-"""
+AT_ONCE = 50_000
+"""Partitions and members of so many groups that are asked together: what is worked out of them fits into caches."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,242 +68,279 @@ def replay_group(
         also: Additional strategies for this group.
         priced: Whether forecasts include what the switch costs.
     """
-    group, measured = measured_group.group, measured_group.measured
-    assert measured is not None, "who asks has looked"
-    rule = settings.rule(group.cluster, group.group)
-    spec = spec_of_measured(group, measured, rule)
-    judge = judge_of_measured(group, measured, spec, rule)
-    pauses = measured.pauses(settings.policy(group.cluster, group.group))
-    joining = _joining(spec, group, measured, coming, pauses)
-    feasibilities = Feasibilities(group, rule.assignors, rule.client)
-    changes = Changes(joining(False, frozenset())) if ask_next_change else None
-    candidates: list[Candidate] = []
-    for strategy in (*_asked(feasibilities, {*(only or ()), named}), *also):
-        is_live = strategy.deployment is Deployment.LIVE
-        if (live_only and not is_live) or (only is not None and strategy.name not in only):
-            continue
-        why = None if only is not None or strategy.name == named else _not_asked(strategy, group)
-        if why is not None and strategy.name in RACKED:
-            continue
-        if why is not None:
-            candidates.append(never(group, strategy, why))
-            continue
-        judgment = feasibilities.of(strategy.name, strategy.deployment)
-        candidate = _replay(strategy, group, rule, joining, judge, judgment, feasibilities.library)
-        if strategy.name in RACKED and not _says_more(candidate, candidates, named, only):
-            continue
-        next_change = _next_change(strategy, candidate, changes, judgment)
-        candidates.append(replace(candidate, next_change=next_change))
-    answers = {candidate.strategy: candidate.assignment for candidate in candidates}
-    told = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
-    told += uneven_by_subscription(judge, candidates)
-
-    def price_of(candidate: Candidate, owner: Indices) -> Price | None:
-        could = candidate.feasibility in ABLE
-        if candidate.deployment is Deployment.LIVE or not (could and priced):
-            return None
-        # who follows a plan lists the follower, whoever made the plan
-        lists = PLAN if candidate.deployment is Deployment.PLAN else candidate.strategy
-        eager = gives_up_everything(group, lists, candidate.how)
-        return price(candidate.how, spec.static, spec.owner, owner, eager=eager, pauses=pauses)
-
-    candidates = with_forecasts(measured.load, candidates, price_of)
-    if measured.load is not None:
-        relief = _reliefs(group, measured.load)
-        candidates = [replace(c, notes=(*c.notes, *relief(c))) for c in candidates]
-    if measured.live is not None and measured.live.balanced is False:
-        candidates = [_with_counts(candidate, judge) for candidate in candidates]
-    # what is found about racks and subscriptions is said of what the group has now
-    return Replayed(
-        spec=spec,
-        candidates=[
-            replace(each, findings=(*each.findings, *told))
-            if each.deployment is Deployment.LIVE
-            else each
-            for each in candidates
-        ],
+    asked = AskedGroup(
+        settings=settings,
+        measured_group=measured_group,
+        live_only=live_only,
+        only=only,
+        coming=coming,
+        named=named,
     )
+    return replay_groups([asked], ask_next_change=ask_next_change, also=also, priced=priced)[0]
 
 
-def spec_of_measured(group: GroupSnapshot, measured: Measured, rule: Rule) -> GroupSpec:
-    """A measured group for strategies; lags as they are shown."""
-    return spec_of(
-        group,
-        measured.lag,
-        measured.production,
-        config=[settings_of(rule, member) for member in group.members],
-        bytes_per_record=measured.bytes_per_record,
-        capacity=measured.weights,
-    )
+def replay_groups(
+    groups: Sequence[AskedGroup],
+    *,
+    ask_next_change: bool = True,
+    also: Sequence[Assignor] = (),
+    priced: bool = True,
+) -> list[Replayed]:
+    """As `replay_group`, for many groups."""
+    for some in _parts(groups):
+        batch = _Batch(some, ask_next_change=ask_next_change)
+        for strategy in (*_table(), *also):
+            batch.ask(strategy, [n for n, each in enumerate(some) if each.is_asked(strategy)])
+    return [Replayed(spec=each.spec, candidates=each.finished(priced=priced)) for each in groups]
 
 
-def _asked(feasibilities: Feasibilities, named: Collection[str | None]) -> Iterator[Assignor]:
-    """Every strategy; behind each what it would be once members sent their racks, if they do not, or if it is named."""
+def _parts(groups: Sequence[AskedGroup]) -> Iterator[list[AskedGroup]]:
+    """Groups one after the other, as many as are asked together."""
+    some, work = list[AskedGroup](), 0
+    for each in groups:
+        own = len(each.group.partitions) + len(each.group.members)
+        if some and work + own > AT_ONCE:
+            yield some
+            some, work = [], 0
+        some.append(each)
+        work += own
+    if some:
+        yield some
+
+
+def _table() -> Iterator[Assignor]:
+    """Every strategy; behind each what it would be once members sent their racks."""
     for strategy in every().values():
         yield strategy
-        told = RACKED.get(with_racks(strategy.name))
-        if told is not None and (feasibilities.untold or told.name in named):
+        if (told := RACKED.get(with_racks(strategy.name))) is not None:
             yield told
 
 
-def _says_more(
-    told: Candidate,
-    others: Sequence[Candidate],
-    named: str | None,
-    only: Collection[str] | None,
-) -> bool:
-    """
-    Whether a strategy `with_racks` is worth a row: it is named, can be had, and has another answer than without.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asking:
+    """A group that a strategy is asked about: its number in the batch, and what the strategy sees."""
 
-    That of what the group runs is always: by it one sees whether its members send their racks by now.
-    """
-    if only is not None or told.strategy == named:
-        return True
-    base = next(one for one in others if one.strategy == base_of(told.strategy))
-    if told.assignment is None or told.feasibility is not Feasibility.NEEDS_RESTART:
-        return False
-    without = base.assignment
-    return bool(base.is_running) or (
-        without is not None and not np.array_equal(without.owner, told.assignment.owner)
-    )
+    number: int
+    seen: Seen
 
 
-def _not_asked(strategy: Assignor, group: GroupSnapshot) -> Fact | None:
-    """Why a strategy is not asked unless it is named: brokers must be given ours, and then the group their protocol."""
-    far = (
-        SERVER_SIDE.get(base_of(strategy.name)) == BY_RACKS and group.type is not GroupType.CONSUMER
-    )
-    return reason("leader_assigns") if far else None
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Said:
+    """A strategy's answer for a group, what it took, and its score."""
+
+    assignment: Assignment
+    score: Score
+    rounds: int
+    waited: int
 
 
-def _with_counts(candidate: Candidate, judge: Judge) -> Candidate:
-    """What members have, of a group in which that could be more even."""
-    if candidate.assignment is None:
-        return candidate
-    named = counts(judge.counts(candidate.assignment))
-    return replace(candidate, counts=(fact(FactKind.COUNTS, "member_counts", [named]),))
+class _Batch:
+    """Groups that strategies are asked about together; what strategies share of them is worked out once."""
+
+    def __init__(self, groups: Sequence[AskedGroup], *, ask_next_change: bool) -> None:
+        self.groups, self.ask_next_change = groups, ask_next_change
+        self._joined: dict[tuple[int, ...], GroupSpec] = {}
+        self._silent: dict[int, GroupSpec] = {}
+        self._judges: dict[tuple[int, ...], Judge] = {}
+        self._changes: dict[tuple[int, ...], Changes] = {}
+
+    def ask(self, strategy: Assignor, numbers: Sequence[int]) -> None:
+        """Add the candidate of a strategy to some of the groups."""
+        ready, made = list[_Asking](), dict[int, Candidate]()
+        for number in numbers:
+            asked = self.groups[number]
+            if (why := asked.too_far(strategy)) is not None:
+                made[number] = never(asked.group, strategy, why)
+                continue
+            try:
+                ready.append(_Asking(number=number, seen=asked.seen_by(strategy)))
+            except Infeasible as problem:
+                how = asked.feasibilities.of(strategy.name, strategy.deployment).how
+                made[number] = replace(never(asked.group, strategy, refusal(problem)), how=how)
+        judgments = {one.number: one.seen.judgment for one in ready}
+        for one, said in zip(ready, self._answers(strategy, ready), strict=True):
+            asked, judgment = self.groups[one.number], one.seen.judgment
+            made[one.number] = (
+                _candidate(asked, strategy, one.seen, said)
+                if isinstance(said, _Said)
+                else replace(never(asked.group, strategy, said), how=judgment.how)
+            )
+        told = RACKED.get(strategy.name) is strategy
+        kept = {
+            number: candidate
+            for number, candidate in made.items()
+            if not told or self.groups[number].says_more(candidate)
+        }
+        for number, change in self._next_changes(strategy, kept, judgments).items():
+            kept[number] = replace(kept[number], next_change=change)
+        for number, candidate in kept.items():
+            self.groups[number].candidates.append(candidate)
+
+    def _answers(self, strategy: Assignor, ready: Sequence[_Asking]) -> list[_Said | Fact]:
+        """What a strategy has for each group, or why it has nothing; groups that it sees as they are, at once."""
+        found: dict[int, _Said | Fact] = {}
+        many = hasattr(strategy, "assign_many") and not takes_user_data(strategy)
+        alike = [one for one in ready if many and self._is_plain(one)]
+        if alike:
+            found.update(self._answers_at_once(strategy, alike))
+        for one in ready:
+            if one.number not in found:
+                found[one.number] = self._answer_alone(strategy, one)
+        return [found[one.number] for one in ready]
+
+    def _is_plain(self, one: _Asking) -> bool:
+        asked = self.groups[one.number]
+        return one.seen.whole is asked.joining or one.seen.whole is asked.reading
+
+    def _answers_at_once(
+        self, strategy: Assignor, ready: Sequence[_Asking]
+    ) -> Iterator[tuple[int, _Said | Fact]]:
+        whole = self._together([one.seen.whole for one in ready])
+        reports = np.concatenate([one.seen.reports for one in ready])
+        if reports.any():
+            seen = telling(whole, reports)
+        else:
+            seen = self._silent.setdefault(id(whole), telling(whole, reports))
+        settled = settle_many(answers_of(strategy), seen)
+        answers: list[Answer] = settled.answers.apart(seen)
+        judge = self._judge([one.number for one in ready])
+        scores = judge.scores(settled.answers.owners(seen))
+        counts = zip(settled.rounds.tolist(), settled.waited.tolist(), strict=True)
+        for one, answer, score, (rounds, waited) in zip(
+            ready, answers, scores, counts, strict=True
+        ):
+            if isinstance(answer, Infeasible):
+                yield one.number, refusal(answer)
+            else:
+                yield (
+                    one.number,
+                    _Said(assignment=answer, score=score, rounds=rounds, waited=waited),
+                )
+
+    def _answer_alone(self, strategy: Assignor, one: _Asking) -> _Said | Fact:
+        try:
+            settled = settle(assign_of(strategy), one.seen.group)
+        except Infeasible as problem:
+            return refusal(problem)
+        except NoAnswer as problem:
+            return reason("failed", quote=problem.message)
+        return _Said(
+            assignment=settled.assignment,
+            score=self.groups[one.number].judge.score(settled.assignment),
+            rounds=settled.rounds,
+            waited=settled.waited,
+        )
+
+    def _together(self, groups: Sequence[GroupSpec]) -> GroupSpec:
+        key = tuple(map(id, groups))
+        if key not in self._joined:
+            self._joined[key] = together(groups)
+        return self._joined[key]
+
+    def _judge(self, numbers: Sequence[int]) -> Judge:
+        key = tuple(numbers)
+        if key not in self._judges:
+            self._judges[key] = Judge.together([self.groups[number].judge for number in numbers])
+        return self._judges[key]
+
+    @cached_property
+    def _tried(self) -> list[int]:
+        """(groups) of how many members of each the leave is simulated."""
+        return [int(members_tried(each.joining)[0]) for each in self.groups]
+
+    def _next_changes(
+        self,
+        strategy: Assignor,
+        candidates: dict[int, Candidate],
+        judgments: dict[int, FeasibilityJudgment],
+    ) -> dict[int, NextChange]:
+        """What a strategy would move next, of the groups that run it or could by a setting."""
+        if not self.ask_next_change or takes_user_data(strategy):
+            return {}
+        asked = [
+            number
+            for number, candidate in candidates.items()
+            if number in judgments and _has_next_change(strategy, candidate, judgments[number])
+        ]
+        one_by_one = not hasattr(strategy, "assign_many")
+        found: dict[int, NextChange] = {}
+        for tried in dict.fromkeys(self._tried[number] for number in asked):
+            some = [number for number in asked if self._tried[number] == tried]
+            for part in [[number] for number in some] if one_by_one else [some]:
+                found.update(self._changes_of(strategy, part, candidates, judgments))
+        return found
+
+    def _changes_of(
+        self,
+        strategy: Assignor,
+        numbers: Sequence[int],
+        candidates: dict[int, Candidate],
+        judgments: dict[int, FeasibilityJudgment],
+    ) -> Iterator[tuple[int, NextChange]]:
+        key = tuple(numbers)
+        if key not in self._changes:
+            groups = [self.groups[number].joining for number in numbers]
+            self._changes[key] = Changes(self._together(groups))
+        changes = self._changes[key]
+        start = changes.group.member_start.tolist()
+        owners, silent = list[Indices](), list[int]()
+        for number, first in zip(numbers, start, strict=False):
+            assignment, names = candidates[number].assignment, self.groups[number].joining.members
+            assert assignment is not None, "`_has_next_change` looked"
+            owners.append(
+                np.where(assignment.owner < 0, assignment.owner, assignment.owner + first)
+            )
+            quiet = judgments[number].reporting_nothing
+            silent += [first + place for place, name in enumerate(names) if name in quiet]
+        owner = np.concatenate(owners).astype(np.int32, copy=False)
+        try:
+            found = changes.of(answers_of(strategy), owner, np.array(silent, np.int64))
+        except NoAnswer:
+            return
+        for number, change in zip(numbers, found, strict=True):
+            if isinstance(change, NextChange):
+                yield number, change
 
 
-def _reliefs(group: GroupSnapshot, load: Load) -> Callable[[Candidate], tuple[Fact, ...]]:
-    """How many partitions an assignment by capacity takes from the member that gets most beyond what it can do."""
-    everything = np.ones(len(load.owner), np.bool_)
-    comes = sums_by_owner(load.arrivals[0], load.owner, everything, len(load.capacity))
-    over = np.nan_to_num(comes - load.capacity)
-    most = int(np.argmax(over))
-    had = (load.owner == most) & (over[most] > 0)
-
-    def relief(candidate: Candidate) -> tuple[Fact, ...]:
-        if candidate.strategy not in BY_CAPACITY or candidate.assignment is None:
-            return ()
-        left = int((had & (candidate.assignment.owner != most)).sum())
-        if not left:
-            return ()
-        name = [*member_names(group.members).values()][most]
-        return (note("relieved_member", [name], after=left, partitions=int(had.sum())),)
-
-    return relief
-
-
-def _about_racks(
-    measured_group: MeasuredGroup, spec: GroupSpec, rule: Rule, least: Assignment | None
-) -> list[Fact]:
-    """What is to be said of the racks of a group that could be replayed; *least* is what crosses least."""
-    group, measured = measured_group.group, measured_group.measured
-    if measured is None or measured.live is None:
-        return []
-    priced = rule.price_per_gb is None or measured.live.cross_rack_bytes_per_second is not None
-    findings = (
-        *strays(group),
-        lost_rack_awareness(group, spec, least),
-        leaders_only(group, spec),
-        None if priced else unpriced(group, measured.bytes_per_record, group.partitions.assignable),
-    )
-    return [each for each in findings if each]
-
-
-def _replay(
-    strategy: Assignor,
-    group: GroupSnapshot,
-    rule: Rule,
-    joining: Joining,
-    judge: Judge,
-    judgment: FeasibilityJudgment,
-    library: str | None,
-) -> Candidate:
-    """A strategy on a group; why it has no answer, where it has none."""
-    try:
-        assign, seen, said = _asking(strategy, group, rule, joining, judgment, library)
-        settled = settle(assign, seen)
-    except Infeasible as problem:
-        return replace(never(group, strategy, refusal(problem)), how=judgment.how)
-    except NoAnswer as problem:
-        failed = reason("failed", quote=problem.message)
-        return replace(never(group, strategy, failed), how=judgment.how)
-    continues = _continues(strategy, group, judgment)
-    remembered = len(judgment.reporting_nothing) < len(group.members)
+def _candidate(asked: AskedGroup, strategy: Assignor, seen: Seen, said: _Said) -> Candidate:
+    judgment, assignment = seen.judgment, said.assignment
     replay = Fact(
         kind=FactKind.REPLAY,
-        measure="next_rebalance" if continues and remembered else "fresh_assignment",
-        after=settled.rounds,
-        partitions=settled.waited,
+        measure="next_rebalance" if asked.remembers(strategy, judgment) else "fresh_assignment",
+        after=said.rounds,
+        partitions=said.waited,
     )
     return Candidate(
         strategy=strategy.name,
         deployment=judgment.deployment or strategy.deployment,
         feasibility=judgment.feasibility,
-        reason=(*judgment.reason, *of_kind(said, FactKind.REASON)),
+        reason=(*judgment.reason, *of_kind(seen.said, FactKind.REASON)),
         how=judgment.how,
-        is_running=runs(group, strategy.name),
+        is_running=runs(asked.group, strategy.name),
         replay=(replay,),
-        assignment=settled.assignment,
-        score=judge.score(settled.assignment),
-        findings=(*settled.assignment.findings, *of_kind(said, FactKind.FINDING)),
-        proof=settled.assignment.proof,
+        assignment=assignment,
+        score=said.score,
+        findings=(*assignment.findings, *of_kind(seen.said, FactKind.FINDING)),
+        proof=assignment.proof,
     )
 
 
-Asked = tuple[Callable[[GroupSpec], Assignment], GroupSpec]
-"""A strategy's function, and the group that it is asked about."""
-
-
-def _asking(
-    strategy: Assignor,
-    group: GroupSnapshot,
-    rule: Rule,
-    joining: Joining,
-    judgment: FeasibilityJudgment,
-    library: str | None,
-) -> tuple[*Asked, tuple[Fact, ...]]:
-    """How a strategy is asked, and what its leader's library makes of it."""
-    continues = _continues(strategy, group, judgment)
-    spec = joining(
-        strategy.deployment in OF_OURS, judgment.reporting_nothing if continues else None
-    )
-    led = group.type is GroupType.CLASSIC and judgment.deployment is None
-    seen, said = as_led_by(library if led else None, strategy.name, spec)
-    return assign_of(strategy), with_user_data(strategy, group, rule, seen), said
-
-
-def asked(
-    settings: Settings,
-    group: GroupSnapshot,
-    measured: Measured,
-    strategy: Assignor,
-    coming: Collection[str] = frozenset(),
-) -> Asked:
+def _has_next_change(
+    strategy: Assignor, candidate: Candidate, judgment: FeasibilityJudgment
+) -> bool:
     """
-    The input that `replay_group` gives a strategy for a measured group.
+    Whether a strategy is asked what it would move next: the group runs it, or a setting could make it run.
 
-    Raises:
-        Infeasible: The strategy cannot run on this group.
+    No others, because every answer takes a while, and none that cannot be asked: who can tell what members of a changed
+    group would send a custom strategy as user data?
     """
-    rule = settings.rule(group.cluster, group.group)
-    pauses = measured.pauses(settings.policy(group.cluster, group.group))
-    spec = spec_of_measured(group, measured, rule)
-    joining = _joining(spec, group, measured, coming, pauses)
-    feasibilities = Feasibilities(group, rule.assignors, rule.client)
-    judgment = feasibilities.of(strategy.name, strategy.deployment)
-    return _asking(strategy, group, rule, joining, judgment, feasibilities.library)[:2]
+    runs_here = by_setting(judgment, strategy.deployment)
+    # a plan does not answer to a change by itself, its fallback does
+    by_plan = judgment.deployment is Deployment.PLAN
+    passive = by_plan or strategy.deployment is Deployment.LIVE
+    # what is asked of a changed group is Kafka's own class
+    passive = passive or len(candidate.reason) > len(judgment.reason)
+    return runs_here and not passive and candidate.assignment is not None
 
 
 def settled_of(
@@ -335,118 +357,30 @@ def settled_of(
         Infeasible: The strategy cannot run on this group.
         NoAnswer: It gave no valid result.
     """
-    return settle(*asked(settings, group, measured, strategy, coming))
+    assign, seen = asked(settings, group, measured, strategy, coming)
+    return settle(assign, seen)
 
 
-def _joining(
-    spec: GroupSpec,
+Asked = tuple[Callable[[GroupSpec], Assignment], GroupSpec]
+"""A strategy's function, and the group that it is asked about."""
+
+
+def asked(
+    settings: Settings,
     group: GroupSnapshot,
     measured: Measured,
-    coming: Collection[str],
-    pauses: Policy,
-) -> Joining:
-    """How the group joins; strategies that see the same share what is worked out of it."""
-    judged = replace(
-        spec,
-        lag=measured.lag_for_strategies.take(group.partitions.assignable),
-        backlog=_backlog(spec, measured.load),
-        # as the price has it of a plan
-        pauses=pauses.pauses(eager=gives_up_everything(group, PLAN, ())),
-    )
-
-    @cache
-    def joining(reading: bool, silent: frozenset[str] | None) -> GroupSpec:
-        nothing = None if silent is None else silent.union(coming)
-        return fresh(as_read(judged) if reading else judged, nothing)
-
-    return joining
-
-
-def _backlog(spec: GroupSpec, load: Load | None) -> Floats | None:
-    """(P) offsets that members are behind; None where that is not known."""
-    if load is not None:
-        # what nobody gets on with no assignment works off
-        return np.where(load.stuck, 0.0, load.backlog)
-    # who has a past, and no forecast made of it, keeps up
-    past = bool(np.isfinite(spec.rate).any()) and bool(spec.lag.known.all())
-    return np.zeros(spec.partition_count) if past else None
-
-
-def _next_change(
     strategy: Assignor,
-    candidate: Candidate,
-    changes: Changes | None,
-    judgment: FeasibilityJudgment,
-) -> NextChange | None:
+    coming: Collection[str] = frozenset(),
+) -> Asked:
     """
-    What a strategy that the group runs, or a setting could make it run, would move next.
+    The input that `replay_group` gives a strategy for a measured group.
 
-    None for all others, because every answer takes a while, and where it cannot be asked: who can tell what members of
-    a changed group would send a custom strategy as user data?
+    Raises:
+        Infeasible: The strategy cannot run on this group.
     """
-    runs_here = by_setting(judgment, strategy.deployment)
-    # a plan does not answer to a change by itself, its fallback does
-    by_plan = judgment.deployment is Deployment.PLAN
-    passive = by_plan or strategy.deployment is Deployment.LIVE or takes_user_data(strategy)
-    # what is asked of a changed group is Kafka's own class
-    passive = passive or len(candidate.reason) > len(judgment.reason)
-    if changes is None or not runs_here or passive or candidate.assignment is None:
-        return None
-    silent = silent_members(changes.group, judgment.reporting_nothing)
-    try:
-        return changes.of(assign_of(strategy), candidate.assignment.owner, silent)
-    except (Infeasible, NoAnswer):
-        return None
-
-
-def _continues(strategy: Assignor, group: GroupSnapshot, judgment: FeasibilityJudgment) -> bool:
-    """
-    Whether a strategy would see what members own now.
-
-    The one that the group runs does, at its next rebalance. To get another client-side one, every
-    member restarts and forgets; a broker keeps the target assignment whatever assignor comes next. Who makes a plan
-    asks afresh.
-    """
-    if judgment.deployment is not None:
-        return False
-    if strategy.deployment is Deployment.LIVE or runs(group, strategy.name):
-        return True
-    return group.type is GroupType.CONSUMER and base_of(strategy.name) in SERVER_SIDE
-
-
-def never(group: GroupSnapshot, strategy: Assignor, why: Fact) -> Candidate:
-    """A strategy that has no answer for a group, and why."""
-    is_running = runs(group, strategy.name)
-    return infeasible(strategy.name, strategy.deployment, why, is_running=is_running)
-
-
-def with_forecasts(
-    load: Load | None,
-    candidates: Sequence[Candidate],
-    price_of: Callable[[Candidate, Indices], Price | None],
-) -> list[Candidate]:
-    """
-    The candidates of a group, those with an assignment with their forecast, and where it has one with their price.
-
-    Args:
-        load: What the group's forecast is made from; without it there is none.
-        candidates: One per strategy.
-        price_of: What it costs to get to a candidate's owners; None where it cannot be had, or is there already.
-    """
-    placed = {
-        each.strategy: each.assignment.owner for each in candidates if each.assignment is not None
-    }
-    if load is None or not placed:
-        return list(candidates)
-    prices = [
-        price_of(each, placed[each.strategy]) for each in candidates if each.strategy in placed
-    ]
-    names = [*placed]
-    live = next((c.strategy for c in candidates if c.deployment is Deployment.LIVE), None)
-    stays = names.index(live) if live in placed else None
-    ahead = forecasts(load, [*placed.values()], prices, stays)
-    found = {
-        strategy: replace(forecast, price_restarts=paid.restarts) if forecast and paid else forecast
-        for strategy, paid, forecast in zip(names, prices, ahead, strict=True)
-    }
-    return [replace(each, forecast=found.get(each.strategy)) for each in candidates]
+    one = AskedGroup(
+        settings=settings,
+        measured_group=MeasuredGroup(group=group, measured=measured, withheld=None),
+        coming=coming,
+    )
+    return assign_of(strategy), one.seen_by(strategy).group

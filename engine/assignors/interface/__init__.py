@@ -11,7 +11,7 @@ from ...model.assignments import Assignment, Deployment
 from ...model.errors import Infeasible
 from .build import build_spec, spec, spec_of
 from .group import GroupSpec, once
-from .many import Answer, Answers, together
+from .many import Answer, Answers, answering, picked, together
 from .protocol import ASSIGNOR_PARTS, USUAL_PROMISES, Assignor, Promise, shape_problem
 from .rejoin import all_telling, as_read, fresh, rejoining
 
@@ -28,10 +28,12 @@ __all__ = [
     "Infeasible",
     "Promise",
     "all_telling",
+    "answering",
     "as_read",
     "build_spec",
     "fresh",
     "once",
+    "picked",
     "rejoining",
     "shape_problem",
     "spec",

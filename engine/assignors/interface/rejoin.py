@@ -35,9 +35,19 @@ def fresh(group: GroupSpec, reporting_nothing: Collection[str] | None = None) ->
     """
     if reporting_nothing is not None and not reporting_nothing:
         return group
-    reports = np.array(
-        [reporting_nothing is not None and m not in reporting_nothing for m in group.members], bool
+    told = reporting_nothing
+    return telling(
+        group, np.array([told is not None and m not in told for m in group.members], bool)
     )
+
+
+def telling(group: GroupSpec, reports: Flags) -> GroupSpec:
+    """The group when only some members (M) report what they own, though *owner* still says what all have."""
+    if bool(reports.all()):
+        return group
+    if not bool(reports.any()):
+        nothing = nothing_reported(len(group.members)) | {"user_data": (None,) * len(group.members)}
+        return reporting(group, nothing)
     owned = np.repeat(reports, np.diff(group.owned_start))
     user_data = np.repeat(reports, np.diff(group.user_data_start))
     return reporting(
@@ -153,7 +163,9 @@ def _where(column: Column, kept: Flags) -> Column:
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 
-def with_members(group: GroupSpec, places: Sequence[int] | Ints, ids: Sequence[str]) -> GroupSpec:
+def with_members(
+    group: GroupSpec, places: Sequence[int] | Ints, ids: Sequence[str], start: Ints | None = None
+) -> GroupSpec:
     """
     The group with these members instead, of whom nobody owns or reports anything yet (`rejoining`).
 
@@ -161,6 +173,7 @@ def with_members(group: GroupSpec, places: Sequence[int] | Ints, ids: Sequence[s
         group: The group.
         places: Which of its members each is like: racks, subscription, capacity and configuration are theirs.
         ids: What each is called. An instance id stays with the id that had it; another static member has its own.
+        start: Of many groups, where each one's members begin then.
 
     >>> from evenkeel.engine.assignors.interface import spec
     >>> group = spec({"a": ["t"], "b": ["t", "u"]}, {"t": 2, "u": 1}, racks={"b": "x"}, capacities={"b": 9})
@@ -171,26 +184,27 @@ def with_members(group: GroupSpec, places: Sequence[int] | Ints, ids: Sequence[s
     [9.0, 9.0]
     """
     rows = np.asarray(places, np.int64)
-    start, entries = ragged_entries(group.subscription_start, rows)
+    subscription_start, entries = ragged_entries(group.subscription_start, rows)
     listed = rows.tolist()
+    instances, names = group.instance_ids, group.members
+    bounds = group.bounds
     return replace(
         group,
         members=tuple(ids),
         instance_ids=tuple(
-            name
-            if group.static[place] and group.members[place] != name
-            else group.instance_ids[place]
+            name if instances[place] is not None and names[place] != name else instances[place]
             for place, name in zip(listed, ids, strict=True)
         ),
         member_rack=group.member_rack[rows],
         known_rack=group.known_rack[rows],
-        subscription_start=start,
+        subscription_start=subscription_start,
         subscription_topic=group.subscription_topic[entries],
         owner=np.full(group.partition_count, NONE, np.int32),
         **nothing_reported(len(rows)),
         user_data=tuple(group.user_data[place] for place in listed),
         capacity=group.capacity[rows],
         config=tuple(group.config[place] for place in listed) if group.config else (),
+        bounds=bounds if bounds is None or start is None else replace(bounds, members=start),
     )
 
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...model.arrays import NONE
+from ...model.arrays import NONE, Ints
 from ...model.assignments import Assignment
 from ...model.errors import Infeasible
 from ...model.text import does
-from ..interface import GroupSpec, rejoining
+from ..interface import Answers, GroupSpec, picked, rejoining
 from .members import topics_by_name
 from .orders import places
 
@@ -100,3 +100,51 @@ def _rejoined(group: GroupSpec, answer: Assignment) -> GroupSpec:
         user_data_topic=topic,
         user_data_partition=partition,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SettledMany:
+    """
+    What many groups have in the end, and what it took.
+
+    Attributes:
+        answers: Of the last round of each; nothing in them is transferring.
+        rounds: (G) number of rebalances, at least 1.
+        waited: (G) number of partitions nobody owned after the first round because they had to be given up first.
+    """
+
+    answers: Answers
+    rounds: Ints
+    waited: Ints
+
+
+def settle_many(
+    assign: Callable[[GroupSpec], Answers], groups: GroupSpec, *, most_rounds: int = MOST_ROUNDS
+) -> SettledMany:
+    """As `settle`, for many groups; one that cannot be settled is a problem of the answers."""
+    first = assign(groups)
+    rounds, waited = np.ones(groups.group_count, np.int64), np.zeros(groups.group_count, np.int64)
+    own, problems = dict(first.own), dict(first.problems)
+    waits = set[int]()
+    if first.assignment.transferring is not None:
+        waiting = first.assignment.transferring != NONE
+        waits = set(groups.group_of[waiting].tolist())
+    waits |= {
+        number
+        for number, answer in own.items()
+        if answer.transferring is not None and bool((answer.transferring != NONE).any())
+    }
+    for number in waits:
+        one = picked(groups, np.array([number]))
+        try:
+            settled = settle(lambda group: assign(group).one(), one, most_rounds=most_rounds)
+        except Infeasible as problem:
+            problems[number] = problem
+            own.pop(number, None)
+            continue
+        own[number] = settled.assignment
+        rounds[number], waited[number] = settled.rounds, settled.waited
+    answers = Answers(
+        assignment=replace(first.assignment, transferring=None), own=own, problems=problems
+    )
+    return SettledMany(answers=answers, rounds=rounds, waited=waited)

@@ -10,9 +10,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evenkeel.engine.advice.after_change import Stage, after, moved
-from evenkeel.engine.advice.next_change import Changes, silent_members
+from evenkeel.engine.advice.next_change import Changes, members_tried
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.assignors.interface import GroupSpec, rejoining, spec
+from evenkeel.engine.assignors.interface import (
+    GroupSpec,
+    answering,
+    rejoining,
+    spec,
+    together,
+)
 from evenkeel.engine.assignors.interface.rejoin import another_id, with_members
 from evenkeel.engine.assignors.kit.settle import settle
 from evenkeel.engine.model.arrays import NONE
@@ -36,7 +42,14 @@ RUNNABLE = (
 def _of(name: str, group: GroupSpec, **changes: int) -> NextChange:
     assign = ASSIGNORS[name].assign
     owner = settle(assign, group).assignment.owner
-    return Changes(group, **(changes or PLENTY)).of(assign, owner)
+    return _only(Changes(group, **(changes or PLENTY)).of(answering(assign), owner))
+
+
+def _only(found: list[NextChange | Infeasible]) -> NextChange:
+    """Of the only group."""
+    [change] = found
+    assert isinstance(change, NextChange)
+    return change
 
 
 @pytest.mark.parametrize(
@@ -98,14 +111,12 @@ def test_nobody_takes_over_from_a_member_alone(name):
 
 def test_members_that_report_nothing_are_dealt_to_anew():
     """A cooperative strategy that hears nothing from anybody cannot keep what they have."""
-    group, assign = (
-        spec({m: ["t"] for m in "abc"}, {"t": 6}),
-        ASSIGNORS["cooperative-sticky"].assign,
-    )
+    group = spec({m: ["t"] for m in "abc"}, {"t": 6})
+    assign = answering(ASSIGNORS["cooperative-sticky"].assign)
     owner = np.array([0, 0, 1, 1, 2, 2], np.int32)
 
-    heard = Changes(group, **PLENTY).of(assign, owner)
-    unheard = Changes(group, **PLENTY).of(assign, owner, silent_members(group, {"a", "b", "c"}))
+    heard = _only(Changes(group, **PLENTY).of(assign, owner))
+    unheard = _only(Changes(group, **PLENTY).of(assign, owner, np.arange(3)))
 
     assert heard.leave_moves_of_others_mean == 0
     assert unheard.leave_moves_of_others_mean > 0
@@ -117,7 +128,7 @@ def test_large_groups_are_sampled():
     group = spec(members, {"t": 80})
     change = _of("cooperative-sticky", group, budget=400, most_tried=9)
 
-    assert Changes(group, budget=400, most_tried=9).tried.tolist() == [0, 5, 10, 15]
+    assert Changes(group, budget=400, most_tried=9).tried[:, 0].tolist() == [0, 5, 10, 15]
     assert (change.members_tried, change.leave_moves_worst) == (4, 4)
     assert change.restart_moves == _of("cooperative-sticky", group).restart_moves == 160
     assert _of("cooperative-sticky", group, budget=1, most_tried=9).members_tried == 1
@@ -130,8 +141,8 @@ def test_a_strategy_that_cannot_go_on_is_infeasible():
     def assign(group: GroupSpec):
         raise Infeasible("two are too few.", fix="Have three.")
 
-    with pytest.raises(Infeasible):
-        Changes(THREE).of(assign, np.zeros(6, np.int32))
+    [problem] = Changes(THREE).of(answering(assign), np.zeros(6, np.int32))
+    assert isinstance(problem, Infeasible)
 
 
 RANDOM = groups(Shape(fewest_members=1))
@@ -152,18 +163,35 @@ def _settled(name: str, group: GroupSpec, *, owned: bool = False) -> np.ndarray:
 @given(RANDOM, st.sampled_from(RUNNABLE))
 def test_the_same_group_has_the_same_next_change(group, name):
     """Whoever was asked before, and whatever was worked out for it."""
-    owner, assign = _settled(name, group), ASSIGNORS[name].assign
+    owner, assign = _settled(name, group), answering(ASSIGNORS[name].assign)
     shared = Changes(group)
     for other in RUNNABLE:
-        shared.of(ASSIGNORS[other].assign, owner)
+        shared.of(answering(ASSIGNORS[other].assign), owner)
 
     assert shared.of(assign, owner) == Changes(group).of(assign, owner)
+
+
+@given(st.lists(RANDOM, min_size=1, max_size=4))
+def test_many_groups_at_once_have_the_next_change_of_each_alone(some):
+    """No group shows in what moves in another, whoever is static, silent or alone."""
+    assign = ASSIGNORS["range"].assign_many
+    of_one = [int(members_tried(group)[0]) for group in some]
+    alike = [group for group, tried in zip(some, of_one, strict=True) if tried == of_one[0]]
+    owners = [ASSIGNORS["range"].assign(group).owner for group in alike]
+
+    many = together(alike)
+    found = Changes(many).of(assign, assign(many).owners(many))
+
+    assert found == [
+        _only(Changes(group).of(assign, owner)) for group, owner in zip(alike, owners, strict=True)
+    ]
 
 
 @given(RANDOM, st.sampled_from(RUNNABLE))
 def test_figures_hang_together(group, name):
     """A mean lies below the worst, what others lose within all, and nothing exceeds the partitions there are."""
-    change = Changes(group, **PLENTY).of(ASSIGNORS[name].assign, _settled(name, group))
+    owner = _settled(name, group)
+    change = _only(Changes(group, **PLENTY).of(answering(ASSIGNORS[name].assign), owner))
 
     assert change.members_tried == len(group.members)
     assert change.leave_moves_of_others_mean <= change.leave_moves_mean
@@ -197,8 +225,8 @@ def test_a_group_of_the_same_members_is_the_same_group(group, name):
     everybody = np.ones(count, np.bool_)
     same = with_members(group, range(count), group.members)
 
-    then = after(
-        ASSIGNORS[name].assign,
+    then, _ = after(
+        answering(ASSIGNORS[name].assign),
         Stage(group=same, places=np.arange(count), reports=everybody),
         owner,
     )
@@ -217,8 +245,8 @@ def test_who_stays_takes_over_all_that_it_subscribes_to(group, name, data):
     # where its first members have no subscription, sticky takes all for equal, as Kafka does, and the answer tells it
     assume(not settle(ASSIGNORS[name].assign, left).assignment.findings)
 
-    then = after(
-        ASSIGNORS[name].assign,
+    then, _ = after(
+        answering(ASSIGNORS[name].assign),
         Stage(group=left, places=stay, reports=np.ones(count - 1, np.bool_)),
         owner,
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.advice.past_changes import Membership, memberships, replayed
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.assignors.interface import spec
+from evenkeel.engine.assignors.interface import answering, spec
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 
@@ -35,7 +35,7 @@ def _at(
 
 def _moves(name: str, *past: Membership) -> tuple[int, int]:
     """What moved, and what would have."""
-    changes = replayed(ASSIGNORS[name].assign, past)
+    changes = replayed(answering(ASSIGNORS[name].assign), past)
     return changes.moved, changes.would_move
 
 
@@ -55,7 +55,7 @@ def test_joins_leaves_and_restarts_are_counted():
     quiet = _at({"b": "012", "c": "345"})
     back = _at({"b": "012", "c2": "345"}, identities={"c2": "c"})
     more = _at({"b": "01", "c2": "34", "d": "25"}, identities={"c2": "c"})
-    changes = replayed(ASSIGNORS["sticky"].assign, [*LEFT, quiet, back, more])
+    changes = replayed(answering(ASSIGNORS["sticky"].assign), [*LEFT, quiet, back, more])
 
     assert (changes.compared, changes.changed) == (4, 3)
     assert (changes.joins, changes.leaves, changes.restarts) == (1, 1, 1)
@@ -80,7 +80,7 @@ def test_a_static_member_that_restarts_moves_nothing():
     after = _at({"a": "012", "z": "345"}, identities={"z": "b"}, static=True)
 
     for name in ("range", "roundrobin", "sticky", "cooperative-sticky", "uniform"):
-        changes = replayed(ASSIGNORS[name].assign, [before, after])
+        changes = replayed(answering(ASSIGNORS[name].assign), [before, after])
         assert (changes.restarts, changes.would_move) == (1, 0), name
 
 
@@ -88,7 +88,7 @@ def test_two_that_share_an_identity_are_told_apart_by_their_ids():
     """Two consumers of one client on one host: one stayed, the other restarted."""
     same = {"x1": "x", "x2": "x", "x3": "x"}
     changes = replayed(
-        ASSIGNORS["sticky"].assign,
+        answering(ASSIGNORS["sticky"].assign),
         [
             _at({"x1": "012", "x2": "345"}, identities=same),
             _at({"x1": "012", "x3": "345"}, identities=same),
@@ -114,7 +114,7 @@ def test_everybody_changed_at_once():
 @pytest.mark.parametrize("count", [0, 1])
 def test_without_two_snapshots_nothing_is_compared(count):
     """There is nothing to tell."""
-    changes = replayed(ASSIGNORS["range"].assign, LEFT[:count])
+    changes = replayed(answering(ASSIGNORS["range"].assign), LEFT[:count])
 
     assert (changes.compared, changes.moved, changes.would_move) == (0, 0, 0)
 
@@ -145,7 +145,7 @@ def test_memberships_are_read_from_snapshots_at_rest():
         ["a@/10.0.0.1", "b@/10.0.0.1"],
         ["b@/10.0.0.1"],
     ]
-    changes = replayed(ASSIGNORS["range"].assign, past)
+    changes = replayed(answering(ASSIGNORS["range"].assign), past)
     assert (changes.compared, changes.leaves, changes.moved, changes.would_move) == (1, 1, 2, 2)
 
 
@@ -161,6 +161,6 @@ def test_a_strategy_without_a_memory_does_what_it_did(histories, name):
         owner = ASSIGNORS[name].assign(bare).owner
         held = {m: np.flatnonzero(owner == n).tolist() for n, m in enumerate(bare.members)}
         past.append(_at({m: "".join(map(str, p)) for m, p in held.items()}, 7))
-    changes = replayed(ASSIGNORS[name].assign, past)
+    changes = replayed(answering(ASSIGNORS[name].assign), past)
 
     assert changes.moved == changes.would_move
