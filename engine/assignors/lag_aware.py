@@ -22,9 +22,9 @@ Lag is that of strategies (`docs/reference/metrics.md`): a partition without com
 `auto.offset.reset`, else as latest. Where a lag is unknown, because an end or a commit could not be
 read, the answer is `Infeasible`; the prototype takes 0 there.
 
-Cost: O(partitions x log partitions + subscriptions), sorted in arrays, dealt in plain steps of less
-than a microsecond per partition. Source: KIP-169, its ties broken as in its prototype,
-`LagBasedPartitionAssignor` 2.0.0.
+Cost: O(partitions x log partitions + subscriptions), in arrays, round by round of all topics; rounds of
+few subscribers in plain steps of less than a microsecond per partition. Source: KIP-169, its ties broken
+as in its prototype, `LagBasedPartitionAssignor` 2.0.0.
 
 What it does not do: it looks at no rack and no past ownership, although the KIP speaks of
 reassignment. It never evens out over topics: of many small topics the first member by id gets the
@@ -33,16 +33,16 @@ longest lag each time. It is greedy, so a more even lag under the same counts ma
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
-from ..model.arrays import NONE, Ints
+from ..model.arrays import NONE, Ints, ragged_entries
 from ..model.assignments import Assignment, Deployment
 from ..model.facts import reason
-from .interface import USUAL_PROMISES, GroupSpec, Promise
-from .kit.members import Subscribers, members_by_id, need_lags, subscribers_by_id
+from .interface import USUAL_PROMISES, Answers, GroupSpec, Promise
+from .kit.members import Subscribers, members_by_id, subscribers_by_id, unknown_lags
+from .kit.orders import stable_order
 from .kit.why import Steps, names_of
 
 
@@ -64,10 +64,17 @@ class LagAware:
         Raises:
             Infeasible: The lag of a partition of a subscribed topic is unknown.
         """
-        subscribers = subscribers_by_id(group)
-        need_lags(group, subscribers, self.name)
+        return self.assign_many(group).one()
+
+    def assign_many(self, groups: GroupSpec) -> Answers:
+        """As `assign`, for each of many groups."""
+        subscribers = subscribers_by_id(groups)
+        problems = unknown_lags(groups, subscribers, self.name)
         members = np.append(subscribers.member, np.int32(NONE))  # slot NONE reads the last entry
-        return Assignment(owner=members[_deal(group, subscribers)])
+        owner = members[_deal(groups, subscribers)]
+        if problems:
+            owner[np.isin(groups.group_of, list(problems))] = NONE
+        return Answers(assignment=Assignment(owner=owner), problems=problems)
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """Its rank by lag in its topic, and who has fewest partitions of it, and of these least lag, by then."""
@@ -104,41 +111,57 @@ class LagAware:
 
 def _deal(group: GroupSpec, subscribers: Subscribers) -> Ints:
     """(P) the pair of *subscribers* that gets each partition, NONE where nobody subscribes."""
-    falling = np.lexsort((-group.lag.values, group.topic_of))  # stable: equal lags by number
-    lags, begins = group.lag.values[falling].tolist(), group.topic_start.tolist()
-    pairs = subscribers.start.tolist()
-    slots: list[int] = []
-    for topic, (first, end) in enumerate(pairwise(pairs)):
-        waiting = lags[begins[topic] : begins[topic + 1]]
-        if first == end:
-            slots.extend([NONE] * len(waiting))
-        else:
-            slots.extend([first + turn for turn in _turns(waiting, end - first)])
-    slot = np.empty(group.partition_count, np.int64)
-    slot[falling] = slots
+    topic, count = group.topic_of, subscribers.count
+    falling = np.lexsort((-group.lag.values, topic))  # stable: equal lags by number
+    lags = group.lag.values[falling]
+    turn, place = np.divmod(group.number_of, np.maximum(count, 1)[topic])
+    taker = np.where((count > 0)[topic], subscribers.start[topic] + place, NONE)
+    first = (turn == 0) & (taker != NONE)
+    total = np.zeros(len(subscribers.member), np.int64)
+    total[taker[first]] = lags[first]
+    left = np.flatnonzero((turn > 0) & (taker != NONE))
+    left = left[stable_order(turn[left])]
+    for of_turn in np.split(left, np.cumsum(np.bincount(turn[left] - 1))[:-1]):
+        begins = place[of_turn] == 0
+        topics = topic[of_turn[begins]]
+        start, pairs = ragged_entries(subscribers.start, topics)
+        if len(pairs) < _FEW:
+            for begin, which in zip(of_turn[begins].tolist(), topics.tolist(), strict=True):
+                span = slice(begin, int(group.topic_start[which + 1]))
+                who = slice(*subscribers.start[which : which + 2].tolist())
+                taker[span] = who.start + np.array(_turns(lags[span].tolist(), total[who].tolist()))
+            break
+        ring = pairs[stable_order(subscribers.topic[pairs], total[pairs])]
+        taker[of_turn] = ring[start[np.cumsum(begins) - 1] + place[of_turn]]
+        total[taker[of_turn]] += lags[of_turn]
+    slot = np.empty_like(taker)
+    slot[falling] = taker
     return slot
 
 
-def _turns(lags: list[int], count: int) -> list[int]:
+_FEW = 200
+"""Fewer subscribers than this are sorted in plain steps, sooner than arrays get started."""
+
+
+def _turns(lags: list[int], total: list[int]) -> list[int]:
     """
-    Which of *count* subscribers takes each of a topic's partitions.
+    Which subscriber takes each of a topic's partitions.
 
     Within a round each of them takes one, those with the least lag first: who has taken one has more
     partitions than who has not. So a round's order is known when it begins.
 
     Args:
         lags: Offsets, falling.
-        count: How many subscribers there are, in the order of their ids.
+        total: The lag that each subscriber has, in the order of their ids; counted.
 
-    >>> _turns([9, 5, 4, 2, 2], 2)
+    >>> _turns([9, 5, 4, 2, 2], [0, 0])
     [0, 1, 1, 0, 1]
     """
-    total = [0] * count
     turns: list[int] = []
-    for begin in range(0, len(lags), count):
-        ring = sorted(range(count), key=total.__getitem__) if begin else range(count)
-        taken = lags[begin : begin + count]
-        turns.extend(ring[: len(taken)])
-        for who, lag in zip(ring, taken, strict=False):
+    for begin in range(0, len(lags), len(total)):
+        taken = lags[begin : begin + len(total)]
+        ring = sorted(range(len(total)), key=total.__getitem__)[: len(taken)]
+        turns += ring
+        for who, lag in zip(ring, taken, strict=True):
             total[who] += lag
     return turns

@@ -22,7 +22,7 @@ from typing import ClassVar
 from ..model.arrays import NONE
 from ..model.assignments import Assignment, Deployment
 from ..model.facts import reason
-from .interface import GroupSpec, Promise
+from .interface import Answers, GroupSpec, Promise
 from .kit.why import Steps
 
 
@@ -43,7 +43,11 @@ class Live:
         Returns:
             A copy of the group's current owners.
         """
-        return Assignment(owner=group.owner.copy())
+        return self.assign_many(group).one()
+
+    def assign_many(self, groups: GroupSpec) -> Answers:
+        """As `assign`, for each of many groups."""
+        return Answers(assignment=Assignment(owner=groups.owner.copy()))
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """That the cluster says so."""

@@ -35,7 +35,7 @@ import numpy.typing as npt
 from ..model.arrays import NONE
 from ..model.assignments import Assignment, Deployment
 from ..model.facts import reason
-from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .interface import USUAL_PROMISES, Answers, GroupSpec, Promise
 from .kit.members import subscribers_by_id
 from .kit.why import Steps
 
@@ -64,14 +64,17 @@ class Random:
         Returns:
             An owner for each partition of a subscribed topic; a group without members owns nothing.
         """
-        subscribers = subscribers_by_id(group)
-        count = subscribers.count[group.topic_of]
-        drawn = _draws(self._topic_words(group)[group.topic_of], group.number_of.astype(np.uint64))
+        return self.assign_many(group).one()
+
+    def assign_many(self, groups: GroupSpec) -> Answers:
+        """As `assign`, for each of many groups."""
+        subscribers, topic = subscribers_by_id(groups), groups.topic_of
+        count = subscribers.count[topic]
+        drawn = _draws(self._topic_words(groups)[topic], groups.number_of.astype(np.uint64))
         turn = (drawn % np.maximum(count, 1).astype(np.uint64)).astype(np.int64)
         members = np.append(subscribers.member, np.int32(NONE))  # what an unsubscribed topic reads
-        return Assignment(
-            owner=members[np.where(count > 0, subscribers.start[group.topic_of] + turn, -1)]
-        )
+        pair = np.where(count > 0, subscribers.start[topic] + turn, -1)
+        return Answers(assignment=Assignment(owner=members[pair]))
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """That it is drawn, and among how many."""

@@ -38,18 +38,18 @@ co-partitioned topics that do not need them go through the rack phase too, as in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..model.arrays import NONE, Ints
+from ..model.arrays import NONE, Flags, Ints, ragged_entries, starts_of
 from ..model.assignments import Assignment, Deployment
 from ..model.facts import reason
 from .interface import USUAL_PROMISES, Answers, GroupSpec, Promise
-from .kafka.racks import ReplicaRacks, rack_aware_topics, replica_racks, wanted_racks
-from .kit.members import Subscribers, subscribers_by_member_order
+from .kafka.racks import rack_aware_topics, replica_racks
+from .kit.kernels import Kernel, Tally, at_work, kernel
+from .kit.members import Subscribers, subscriber_classes, subscribers_by_member_order
+from .kit.orders import counted, distinct, numbered, stable_order
 from .kit.why import Steps, in_ranges, shares
 
 
@@ -124,153 +124,225 @@ def _fill_ranges(group: GroupSpec, subscribers: Subscribers, slot: Ints) -> None
     slot[open_partitions] = np.repeat(np.arange(len(topic)), room)
 
 
+@kernel
+def match_together(
+    sets: Any,
+    base: Any,
+    extra: Any,
+    line_start: Any,
+    place_start: Any,
+    place: Any,
+    member: Any,
+    head: Any,
+    end: Any,
+    held: Any,
+    taker: Any,
+) -> None:
+    """
+    Give each line, in order, to the first subscriber with room on a rack of the line.
+
+    Args:
+        sets: The sets this is for.
+        base: (S) share of every subscriber.
+        extra: (S) how many may have one more; counted down.
+        line_start: (S + 1) where each set's lines begin.
+        place_start, place: Ragged, line -> the racks it is on, each a list of subscribers.
+        member: (pairs) the subscribers, list by list.
+        head, end: Where in *member* each list begins and ends; *head* moves past who has no room left.
+        held: (pairs) how many lines each has; counted.
+        taker: (lines) filled.
+    """
+    for number in sets:
+        share, more = base[number], extra[number]
+        for line in range(line_start[number], line_start[number + 1]):
+            room = share + 1 if more > 0 else share
+            chosen = NONE
+            for one in range(place_start[line], place_start[line + 1]):
+                rack = place[one]
+                at, last = head[rack], end[rack]
+                while at < last and held[member[at]] >= room:  # room never grows
+                    at += 1
+                head[rack] = at
+                if at < last and (chosen == NONE or member[at] < chosen):
+                    chosen = member[at]
+            if chosen != NONE:
+                taker[line] = chosen
+                held[chosen] += 1
+                if held[chosen] > share:
+                    more -= 1
+
+
+@kernel
+def match_alone(
+    sets: Any,
+    base: Any,
+    extra: Any,
+    pair_start: Any,
+    rack_of: Any,
+    line: Any,
+    head: Any,
+    end: Any,
+    taker: Any,
+) -> None:
+    """
+    Let each subscriber, in order, take its share of the first free lines on its rack.
+
+    Args:
+        sets, base, extra, taker: As for `match_together`.
+        pair_start: (S + 1) where each set's subscribers begin.
+        rack_of: (pairs) the rack of each, a list of lines.
+        line: The lines, list by list.
+        head, end: Where in *line* each list begins and ends; *head* moves past what was looked at.
+    """
+    for number in sets:
+        share, more = base[number], extra[number]
+        for member in range(pair_start[number], pair_start[number + 1]):
+            room = share + 1 if more > 0 else share
+            rack = rack_of[member]
+            at, last, left = head[rack], end[rack], room
+            while left > 0 and at < last:
+                if taker[line[at]] == NONE:
+                    taker[line[at]] = member
+                    left -= 1
+                at += 1
+            head[rack] = at
+            if room - left > share:
+                more -= 1
+
+
+_STEPS = 10
+"""About how many elementary steps it takes to look at one subscriber, or at one line on one rack."""
+
+_ASKED = Tally()
+"""Small groups come one after another, alone or in batches."""
+
+
 def _rack_phase(group: GroupSpec, subscribers: Subscribers) -> Ints:
-    """(P) the pair that gets each partition because of its rack; NONE where racks do not decide."""
+    """
+    (P) the pair that gets each partition because of its rack; NONE where racks do not decide.
+
+    It goes by sets of topics with the same subscribers and equally many partitions. A *line* is the partitions of one
+    number in all topics of a set; it is on the racks that all of these are on.
+    """
     slot = np.full(group.partition_count, NONE, np.int64)
-    if not (group.member_rack != NONE).any():
+    racked = group.member_rack[subscribers.member] != NONE
+    if not racked.any():
         return slot
-    replicas = replica_racks(group)
-    needed = rack_aware_topics(group, subscribers, replicas)
+    needed = rack_aware_topics(group, subscribers, replica_racks(group))
     if not needed.any():
         return slot
-    # one topic is enough for all of its group
-    concerned = np.zeros(group.group_count, np.bool_)
-    concerned[group.group_of_topic[needed]] = True
-    base, extra = _shares(group, subscribers)
-    for topics in _co_partitioned(group, subscribers):
-        first = topics[0]
-        if not concerned[group.group_of_topic[first]]:
-            continue
-        pairs = slice(int(subscribers.start[first]), int(subscribers.start[first + 1]))
-        racks = group.member_rack[subscribers.member[pairs]].tolist()
-        share = int(base[first]), int(extra[first])
-        size = len(group.partitions_of(first))
-        if len(topics) > 1:
-            places = _match_together(racks, _common_racks(group, topics, replicas), *share)
-        elif needed[first]:
-            places = _match_alone(racks, _listed_by_rack(group, first, replicas), size, *share)
-        else:
-            continue
-        _put(group, subscribers, topics, places, slot)
+    topics, of_set = _sets(group, subscribers, racked, needed)
+    sizes, size = group.topic_size[topics], np.bincount(of_set)
+    lead = np.zeros(len(size), np.int64)
+    lead[of_set] = topics
+    line_start = starts_of(group.topic_size[lead])
+    pair_start, pairs = ragged_entries(subscribers.start, lead)
+    _, partitions = ragged_entries(group.topic_start, topics)
+    line = line_start[of_set].repeat(sizes) + group.number_of[partitions]
+
+    # Racks are told apart by set; to a subscriber without one, every line is on it.
+    racks = len(group.racks) + 1
+    first = np.arange(len(size)) * racks
+    rack_of = (
+        first.repeat(np.diff(pair_start)) + group.member_rack[subscribers.member[pairs]] % racks
+    )
+    line_first, wanted = (of.repeat(np.diff(line_start)) for of in (first, size))
+    on, where = _common_racks(group, partitions, line, wanted)
+    free = distinct(rack_of[rack_of % racks == racks - 1], len(size) * racks)
+    start, everywhere = ragged_entries(line_start, free // racks)
+    keys = np.concatenate([rack_of, line_first[on] + where, free.repeat(np.diff(start))])
+    names, place = numbered(keys, len(size) * racks)
+    rack_of, place = place[: len(pairs)], place[len(pairs) :]
+    on = np.concatenate([on, everywhere])
+
+    base, extra = (share[lead] for share in _shares(group, subscribers))
+    taker = np.full(len(line_first), NONE)
+    several = np.flatnonzero(size > 1)
+    if len(several):
+        begin = starts_of(np.bincount(rack_of, minlength=len(names)))
+        order = stable_order(on)
+        _run(
+            match_together,
+            *(several, base, extra, line_start),
+            *(starts_of(np.bincount(on, minlength=len(taker))), place[order]),
+            *(stable_order(rack_of), begin[:-1], begin[1:], np.zeros_like(pairs)),
+            taker,
+        )
+    alone = np.flatnonzero(size == 1)
+    if len(alone):
+        begin = starts_of(np.bincount(place, minlength=len(names)))
+        line_at = on[stable_order(place, on)]
+        _run(
+            match_alone,
+            alone,
+            base,
+            extra,
+            pair_start,
+            rack_of,
+            line_at,
+            begin[:-1],
+            begin[1:],
+            taker,
+        )
+    found = taker[line]
+    shift = (subscribers.start[topics] - pair_start[of_set]).repeat(sizes)
+    slot[partitions] = np.where(found == NONE, NONE, found + shift)
     return slot
 
 
-def _put(
-    group: GroupSpec, subscribers: Subscribers, topics: Sequence[int], places: list[int], slot: Ints
-) -> None:
-    """Write the places (one per partition number, NONE for nobody) into the slots of the topics."""
-    found = np.array(places, np.int64)
-    for topic in topics:
-        span = slice(int(group.topic_start[topic]), int(group.topic_start[topic + 1]))
-        slot[span] = np.where(found == NONE, NONE, found + subscribers.start[topic])
+def _run(loop: Kernel[..., None], *arrays: Ints) -> None:
+    """Run a kernel that fills the last of the arrays."""
+    run = at_work(loop, _STEPS * (len(arrays[-1]) + len(arrays[4]) + len(arrays[5])), _ASKED)
+    if run is not loop:
+        run(*(array.copy() for array in arrays[:-1]), arrays[-1])
+        return
+    lists = [array.tolist() for array in arrays]  # faster to walk than arrays
+    run(*lists)
+    arrays[-1][:] = lists[-1]
 
 
-def _co_partitioned(group: GroupSpec, subscribers: Subscribers) -> Iterator[list[int]]:
-    """Topics with a racked subscriber, grouped by equal subscribers and number of partitions."""
-    sizes = group.topic_size.tolist()
-    start = subscribers.start.tolist()
-    racked = np.unique(wanted_racks(group, subscribers) // max(len(group.racks), 1))
-    alike: dict[tuple[int, bytes], list[int]] = {}
-    for topic in racked.tolist():
-        who = subscribers.member[start[topic] : start[topic + 1]].tobytes()
-        alike.setdefault((sizes[topic], who), []).append(topic)
-    yield from alike.values()
+def _sets(
+    group: GroupSpec, subscribers: Subscribers, racked: Flags, needed: Flags
+) -> tuple[Ints, Ints]:
+    """
+    The topics that are matched by rack, and the set of each.
 
+    One topic that needs racks is enough for all of its group that have co-partitioned ones.
 
-def _entries(group: GroupSpec, topic: int, replicas: ReplicaRacks) -> tuple[Ints, Ints]:
-    """(partition number, rack) of a topic's replica entries, ascending."""
-    first, last = group.topic_start[topic], group.topic_start[topic + 1]
-    span = slice(int(replicas.start[first]), int(replicas.start[last]))
-    return replicas.partition[span] - first, replicas.rack[span]
+    Args:
+        group: The group.
+        subscribers: Its subscribers in member order.
+        racked: (pairs) whose rack is known.
+        needed: (T) where racks can make a difference.
+    """
+    concerned = np.zeros(group.group_count, np.bool_)
+    concerned[group.group_of_topic[needed]] = True
+    topics = distinct(subscribers.topic[racked], len(group.topics))
+    topics = topics[concerned[group.group_of_topic[topics]]]
+    classes, sizes = subscriber_classes(group, subscribers)[topics], group.topic_size[topics]
+    bound = int(sizes.max()) + 1
+    _, of_set = numbered(classes * bound + sizes, bound * (int(classes.max()) + 1))
+    matched = needed[topics] | (np.bincount(of_set)[of_set] > 1)
+    return topics[matched], numbered(of_set[matched], len(topics))[1]
 
 
 def _common_racks(
-    group: GroupSpec, topics: Sequence[int], replicas: ReplicaRacks
-) -> list[list[int]]:
-    """Per partition number, the racks on which every one of the topics has a replica of it."""
-    racks, size = len(group.racks), len(group.partitions_of(topics[0]))
-    parts = [_entries(group, topic, replicas) for topic in topics]
-    keys = np.concatenate([number * racks + rack for number, rack in parts])
-    found, times = np.unique(keys, return_counts=True)
-    common: list[list[int]] = [[] for _ in range(size)]
-    for key in found[times == len(topics)].tolist():
-        common[key // racks].append(key % racks)
-    return common
-
-
-def _match_together(racks: list[int], lines: list[list[int]], base: int, extra: int) -> list[int]:
+    group: GroupSpec, partitions: Ints, line: Ints, wanted: Ints
+) -> tuple[Ints, Ints]:
     """
-    Give each line, in order, to the first subscriber with room whose rack fits.
+    (line, rack) pairs, ascending: where each partition of the line has a replica.
 
     Args:
-        racks: Each subscriber's rack in member order; NONE fits every line.
-        lines: Per partition number, the racks that fit.
-        base: Share of every subscriber.
-        extra: How many may have one more.
-
-    Returns:
-        Per line the subscriber's place, NONE for nobody.
+        group: The group.
+        partitions: (p) some.
+        line: (p) the line of each.
+        wanted: (lines) how many partitions each has.
     """
-    waiting: dict[int, list[int]] = {}
-    for place in reversed(range(len(racks))):
-        waiting.setdefault(racks[place], []).append(place)
-    held = [0] * len(racks)
-    places = [NONE] * len(lines)
-    for number, fitting in enumerate(lines):
-        room = base + (extra > 0)
-        chosen = NONE
-        for rack in (NONE, *fitting):
-            queue = waiting.get(rack)
-            while queue and held[queue[-1]] >= room:  # room never grows, so who is full stays full
-                queue.pop()
-            if queue and (chosen == NONE or queue[-1] < chosen):
-                chosen = queue[-1]
-        if chosen != NONE:
-            places[number] = chosen
-            held[chosen] += 1
-            extra -= held[chosen] > base
-    return places
-
-
-def _listed_by_rack(group: GroupSpec, topic: int, replicas: ReplicaRacks) -> dict[int, list[int]]:
-    """Rack -> the topic's partition numbers on it, ascending; NONE -> all of them."""
-    number, rack = _entries(group, topic, replicas)
-    order = np.argsort(rack.astype(np.int16) if len(group.racks) < 1 << 15 else rack, kind="stable")
-    number, rack = number[order], rack[order]
-    cuts = np.flatnonzero(np.diff(rack, prepend=-1, append=-1)).tolist()
-    listed = {int(rack[a]): number[a:b].tolist() for a, b in pairwise(cuts)}
-    listed[NONE] = list(range(len(group.partitions_of(topic))))
-    return listed
-
-
-def _match_alone(
-    racks: list[int], listed: dict[int, list[int]], size: int, base: int, extra: int
-) -> list[int]:
-    """
-    Let each subscriber, in member order, take its share of the first free partitions on its rack.
-
-    Args:
-        racks: Each subscriber's rack in member order; NONE takes any partition.
-        listed: Rack -> partition numbers on it, ascending.
-        size: Number of partitions.
-        base: Share of every subscriber.
-        extra: How many may have one more.
-
-    Returns:
-        Per partition number the subscriber's place, NONE for nobody.
-    """
-    rest = {rack: iter(numbers) for rack, numbers in listed.items()}
-    places = [NONE] * size
-    for place, rack in enumerate(racks):
-        room = base + (extra > 0)
-        if not room:
-            break
-        taken = 0
-        for number in rest.get(rack, ()):
-            if places[number] == NONE:
-                places[number] = place
-                taken += 1
-                if taken == room:
-                    break
-        extra -= taken > base
-    return places
+    replicas = replica_racks(group)
+    start, entries = ragged_entries(replicas.start, partitions)
+    keys = line.repeat(np.diff(start)) * len(group.racks) + replicas.rack[entries]
+    keys, times = counted(keys, len(wanted) * len(group.racks))
+    on = keys // len(group.racks)
+    common = times == wanted[on]
+    on = on[common]
+    return on, keys[common] - on * len(group.racks)

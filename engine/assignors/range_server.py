@@ -32,7 +32,7 @@ import numpy as np
 
 from ..model.arrays import NONE, Indices, Ints
 from ..model.assignments import Assignment, Deployment
-from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .interface import USUAL_PROMISES, Answers, GroupSpec, Promise
 from .kafka.group_coordinator import homogeneous, subscribed_topics
 from .kit.members import member_order, subscribers_by_member_order
 from .kit.why import Steps, in_ranges
@@ -53,12 +53,17 @@ class RangeServer:
         Returns:
             An owner for each partition of a subscribed topic; a group without members owns nothing.
         """
-        count, start, member = _subscribers(group)
-        topic = group.topic_of
-        base, extra = np.divmod(group.topic_size, np.maximum(count, 1))
-        place = start[topic] + turns(group.number_of, base[topic], extra[topic])
+        return self.assign_many(group).one()
+
+    def assign_many(self, groups: GroupSpec) -> Answers:
+        """As `assign`, for each of many groups."""
+        count, start, member = _subscribers(groups)
+        topic = groups.topic_of
+        base, extra = np.divmod(groups.topic_size, np.maximum(count, 1))
+        place = start[topic] + turns(groups.number_of, base[topic], extra[topic])
         owners = np.append(member, np.int32(NONE))  # what a topic without subscribers reads
-        return Assignment(owner=owners[np.where((count > 0)[topic], place, NONE)])
+        owner = owners[np.where((count > 0)[topic], place, NONE)]
+        return Answers(assignment=Assignment(owner=owner))
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """Its share, and the range it is in; nothing without subscribers."""
@@ -71,7 +76,7 @@ class RangeServer:
 def _subscribers(group: GroupSpec) -> tuple[Ints, Ints, Indices]:
     """(T) how many subscribe to each topic, and where they begin in the third, the members in order."""
     order = member_order(group)
-    if not group.members or not homogeneous(group):
+    if group.group_count > 1 or not group.members or not homogeneous(group):
         subscribers = subscribers_by_member_order(group)
         return subscribers.count, subscribers.start[:-1], subscribers.member
     count = np.zeros(len(group.topics), np.int64)

@@ -38,7 +38,7 @@ from ..model.arrays import NONE, Ints
 from ..model.assignments import Assignment, Deployment
 from ..model.errors import Infeasible
 from ..model.facts import reason
-from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .interface import USUAL_PROMISES, Answers, GroupSpec, Promise
 from .kit.members import (
     Subscribers,
     member_order,
@@ -68,19 +68,22 @@ class RoundRobin:
         Raises:
             Infeasible: The group has no members.
         """
-        if not group.members:
-            raise Infeasible(
-                "roundrobin cannot assign to 0 members (Kafka: IllegalArgumentException).",
-                fix="Start a member, or look at range, which then assigns nothing.",
-            )
-        topics = topics_by_name(group)
-        subscribers = subscribers_by_member_order(group)
-        first = _first_places(group, subscribers, topics)
-        count = subscribers.count[group.topic_of]
-        turn = (first[group.topic_of] + group.number_of) % np.maximum(count, 1)
+        return self.assign_many(group).one()
+
+    def assign_many(self, groups: GroupSpec) -> Answers:
+        """As `assign`, for each of many groups."""
+        topics = topics_by_name(groups)
+        subscribers, topic = subscribers_by_member_order(groups), groups.topic_of
+        first = _first_places(groups, subscribers, topics)
+        count = subscribers.count[topic]
+        turn = (first[topic] + groups.number_of) % np.maximum(count, 1)
         members = np.append(subscribers.member, np.int32(NONE))  # what an unsubscribed topic reads
-        pair = np.where(count > 0, subscribers.start[group.topic_of] + turn, -1)
-        return Assignment(owner=members[pair], order=partition_order(group, topics))
+        pair = np.where(count > 0, subscribers.start[topic] + turn, -1)
+        empty = np.flatnonzero(np.diff(groups.member_start) == 0)
+        return Answers(
+            assignment=Assignment(owner=members[pair], order=partition_order(groups, topics)),
+            problems={number: _no_members() for number in empty.tolist()},
+        )
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """Its place among all partitions, and whose turn it is; nothing without subscribers."""
@@ -105,12 +108,19 @@ class RoundRobin:
         )
 
 
+def _no_members() -> Infeasible:
+    return Infeasible(
+        "roundrobin cannot assign to 0 members (Kafka: IllegalArgumentException).",
+        fix="Start a member, or look at range, which then assigns nothing.",
+    )
+
+
 def _first_places(group: GroupSpec, subscribers: Subscribers, topics: Ints) -> Ints:
     """
     (T) where among its subscribers each topic's dealing begins.
 
     Within a topic the turn goes round its subscribers only, so the ring pointer matters once per
-    topic.
+    topic. The places of a group's members are all behind those of the group before, so each begins with its first.
     """
     first = np.zeros(len(group.topics), np.int64)
     place = subscribers.place.tolist()

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -41,39 +42,36 @@ def together(groups: Sequence[GroupSpec]) -> GroupSpec:
     topics = starts_of([len(group.topics) for group in groups])
     racks = tuple(sorted({rack for group in groups for rack in group.racks}))
     places = [_places(group.racks, racks) for group in groups]
+    same_racks = all(place is None for place in places)
+
+    def parts(name: str) -> list[Any]:
+        return list(map(attrgetter(name), groups))
 
     def joined(name: str) -> npt.NDArray[Any]:
-        return np.concatenate([getattr(group, name) for group in groups])
+        return np.concatenate(parts(name))
 
     def shifted(name: str, start: Ints) -> npt.NDArray[Any]:
         """Indices of each group, moved to where its entries begin; NONE stays."""
-        parts = [getattr(group, name) for group in groups]
-        return _moved(np.concatenate(parts), np.repeat(start[:-1], list(map(len, parts))))
+        each = parts(name)
+        return _moved(np.concatenate(each), np.repeat(start[:-1], list(map(len, each))))
 
     def renamed(name: str) -> Indices:
-        parts = [getattr(group, name) for group in groups]
-        if all(place is None for place in places):
-            return np.concatenate(parts)
-        return np.concatenate(
-            [
-                part if place is None else place[part]
-                for part, place in zip(parts, places, strict=True)
-            ]
-        )
+        if same_racks:
+            return joined(name)
+        each = zip(parts(name), places, strict=True)
+        return np.concatenate([one if place is None else place[one] for one, place in each])
 
     def starts(name: str) -> Ints:
-        """Ragged lists behind each other."""
-        return starts_of(np.concatenate([np.diff(getattr(group, name)) for group in groups]))
+        """Ragged lists behind each other: what lies between two groups is no list."""
+        each = parts(name)
+        ends = starts_of(list(map(len, each)))[1:-1] - 1
+        return starts_of(np.delete(np.diff(np.concatenate(each)), ends))
 
     def columns(name: str) -> Column:
-        parts: list[Column] = [getattr(group, name) for group in groups]
-        return Column(
-            np.concatenate([part.values for part in parts]),
-            np.concatenate([part.known for part in parts]),
-        )
+        return Column(joined(f"{name}.values"), joined(f"{name}.known"))
 
     def names(name: str) -> tuple[Any, ...]:
-        return tuple(one for group in groups for one in getattr(group, name))
+        return tuple(chain.from_iterable(parts(name)))
 
     backlogs = [group.backlog for group in groups if group.backlog is not None]
     return GroupSpec(

@@ -42,12 +42,14 @@ def replica_racks(group: GroupSpec) -> ReplicaRacks:
     ([0, 2, 2], [0, 1])
     """
     partitions, racks = group.partition_count, max(len(group.racks), 1)
-    of_entry = np.repeat(np.arange(partitions), np.diff(group.replica_start))
-    known = group.replica_rack != NONE
-    keys = of_entry[known] * racks + group.replica_rack[known]
-    partition, rack = np.divmod(distinct(keys, partitions * racks), racks)
+    keys = np.repeat(np.arange(partitions) * racks, np.diff(group.replica_start))
+    keys += group.replica_rack
+    if (group.replica_rack == NONE).any():
+        keys = keys[group.replica_rack != NONE]
+    pairs = distinct(keys, partitions * racks)
+    partition = pairs // racks  # np.divmod takes several times as long
     sizes = np.bincount(partition, minlength=partitions)
-    return ReplicaRacks(start=starts_of(sizes), partition=partition, rack=rack)
+    return ReplicaRacks(start=starts_of(sizes), partition=partition, rack=pairs - partition * racks)
 
 
 def rack_aware_topics(group: GroupSpec, subscribers: Subscribers, replicas: ReplicaRacks) -> Flags:
@@ -58,22 +60,13 @@ def rack_aware_topics(group: GroupSpec, subscribers: Subscribers, replicas: Repl
     of these.
     """
     topics, racks = len(group.topics), max(len(group.racks), 1)
-    topic_of_entry = group.topic_of[replicas.partition].astype(np.int64)
-    offered = distinct(topic_of_entry * racks + replicas.rack, topics * racks)
-    offered_count = np.bincount(offered // racks, minlength=topics)
-    partial = np.diff(replicas.start) != offered_count[group.topic_of]
+    offered = np.zeros(topics * racks, np.bool_)
+    offered[group.topic_of[replicas.partition].astype(np.int64) * racks + replicas.rack] = True
+    partial = np.diff(replicas.start) != offered.reshape(-1, racks).sum(axis=1)[group.topic_of]
     varied = np.bincount(group.topic_of[partial], minlength=topics) > 0
-    wanted = wanted_racks(group, subscribers)
-    met = wanted[np.isin(wanted, offered)] // racks
-    return varied & (np.bincount(met, minlength=topics) > 0)
-
-
-def wanted_racks(group: GroupSpec, subscribers: Subscribers) -> Ints:
-    """The distinct (topic, rack of a subscriber) as topic x number of racks + rack, ascending."""
-    racks = max(len(group.racks), 1)
     rack: Indices = group.member_rack[subscribers.member]
-    known = rack != NONE
-    return distinct(subscribers.topic[known] * racks + rack[known], len(group.topics) * racks)
+    met = subscribers.topic[(rack != NONE) & offered[subscribers.topic * racks + rack]]
+    return varied & (np.bincount(met, minlength=topics) > 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

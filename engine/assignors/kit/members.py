@@ -7,19 +7,18 @@ Subscribers are one ragged array over all topics instead of a million small ones
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from ...model.arrays import NONE, Flags, Indices, Ints, ragged_entries
+from ...model.arrays import NONE, Flags, Indices, Ints, ragged_entries, starts_of
 from ...model.errors import Infeasible
 from ...model.text import listed
 from ..interface import GroupSpec, once
-from .java_order import map_orders, sort_keys, string_order
-from .orders import distinct
+from .java_order import map_orders, string_order
+from .orders import by_appearance, distinct, places, stable_order
 
 
 @once
@@ -36,19 +35,17 @@ def member_order(group: GroupSpec) -> Indices:
     >>> [group.members[m] for m in member_order(group)]
     ['c', 'b', 'a']
     """
-    instances = group.instance_ids
+    static, instances = group.static, group.instance_ids
+    if not static.any():
+        return members_by_id(group).astype(np.int32)
     names = [m if i is None else i for m, i in zip(group.members, instances, strict=True)]
-    keys, ordered = sort_keys(names), list[int]()
-    for first, last in pairwise(group.member_start.tolist()):
-        arrived: Sequence[int] = range(first, last)
-        static = [instance for instance in instances[first:last] if instance is not None]
-        if len(set(static)) < len(static):
-            arrived = hash_order(group)[first:last].tolist()
-        of_group = sorted(arrived, key=keys.__getitem__)
-        if static:
-            of_group.sort(key=lambda member: instances[member] is None)
-        ordered += of_group
-    return np.array(ordered, np.int32)
+    ids = zip(
+        group.group_of_member[static].tolist(), (i for i in instances if i is not None), strict=True
+    )
+    arrived = np.arange(len(names)) if len(set(ids)) == static.sum() else hash_order(group)
+    by_name = arrived[string_order([names[m] for m in arrived.tolist()], group.member_start)]
+    ordered = stable_order(2 * group.group_of_member + ~static[by_name])
+    return by_name[ordered].astype(np.int32)
 
 
 @once
@@ -125,19 +122,35 @@ def subscribers_in_order(group: GroupSpec, order: Indices) -> Subscribers:
     >>> pairs.start.tolist(), pairs.member.tolist()
     ([0, 2, 3, 3], [1, 0, 0])
     """
-    members, topics = len(group.members), len(group.topics)
-    place = np.zeros(members, np.int64)
-    place[order] = np.arange(members)
-    of_pair = place.repeat(np.diff(group.subscription_start))
-    useful = group.topic_size[group.subscription_topic] > 0
-    keys = group.subscription_topic[useful].astype(np.int64) * members + of_pair[useful]
-    topic, at = np.divmod(distinct(keys, members * topics), max(members, 1))
-    return Subscribers(
-        start=np.searchsorted(topic, np.arange(topics + 1)).astype(np.int64),
-        topic=topic,
-        place=at,
-        member=order[at].astype(np.int32),
-    )
+    # A cell for each topic and member of one group, topic after topic.
+    cells = starts_of(np.diff(group.member_start)[group.group_of_topic])
+    begin = cells[:-1] - group.member_start[group.group_of_topic]
+    keys = begin[group.subscription_topic]
+    keys += places(order).repeat(np.diff(group.subscription_start))
+    if not group.topic_size.all():
+        keys = keys[group.topic_size[group.subscription_topic] > 0]
+    pairs = distinct(keys, int(cells[-1]))
+    start = np.searchsorted(pairs, cells).astype(np.int64)
+    topic = np.arange(len(group.topics)).repeat(np.diff(start))
+    place = pairs - begin.repeat(np.diff(start))
+    return Subscribers(start=start, topic=topic, place=place, member=order[place].astype(np.int32))
+
+
+def subscriber_classes(group: GroupSpec, subscribers: Subscribers) -> Ints:
+    """
+    (T) a number for each topic, equal where the subscribers are the same; NONE where there are none.
+
+    >>> from evenkeel.engine.assignors.interface import spec
+    >>> group = spec({"a": ["t", "u", "v"], "b": ["t", "v"]}, {"t": 2, "u": 1, "v": 1})
+    >>> subscriber_classes(group, subscribers_by_id(group)).tolist()
+    [0, 1, 0]
+    """
+    count, member = subscribers.count, subscribers.member
+    some = np.flatnonzero((count > 0) & (count < np.diff(group.member_start)[group.group_of_topic]))
+    classes = np.where(count > 0, group.group_of_topic, NONE)  # who has all members of its group
+    spans = zip(subscribers.start[some].tolist(), subscribers.start[some + 1].tolist(), strict=True)
+    classes[some] = group.group_count + by_appearance(member[a:b].tobytes() for a, b in spans)
+    return classes
 
 
 @once
@@ -206,16 +219,29 @@ def need_lags(group: GroupSpec, subscribers: Subscribers, strategy: str) -> Flag
     Raises:
         Infeasible: One is unknown; the message says how many, of which topics.
     """
+    for problem in unknown_lags(group, subscribers, strategy).values():
+        raise problem
     subscribed: Flags = (subscribers.count > 0)[group.topic_of]
+    return subscribed
+
+
+def unknown_lags(
+    group: GroupSpec, subscribers: Subscribers, strategy: str
+) -> dict[int, Infeasible]:
+    """Why a strategy that has to know every lag cannot run on some of many groups, by number of the group."""
+    subscribed = (subscribers.count > 0)[group.topic_of]
     unknown = subscribed & ~group.lag.known
-    if unknown.any():
-        topics = sorted(group.topics[t] for t in set(group.topic_of[unknown].tolist()))
-        raise Infeasible(
-            f"{strategy} needs the lag of every partition; {int(unknown.sum()):,} of {int(subscribed.sum()):,} are "
-            f"unknown, because an end or a commit could not be read (topics: {listed(topics, _TOPICS_NAMED)}).",
+    problems: dict[int, Infeasible] = {}
+    for number in distinct(group.group_of[unknown], group.group_count).tolist():
+        span = slice(*group.partition_start[number : number + 2].tolist())
+        lacking, topic = unknown[span], group.topic_of[span]
+        topics = sorted(group.topics[t] for t in set(topic[lacking].tolist()))
+        problems[number] = Infeasible(
+            f"{strategy} needs the lag of every partition; {int(lacking.sum()):,} of {int(subscribed[span].sum()):,} "
+            f"are unknown, because an end or a commit could not be read (topics: {listed(topics, _TOPICS_NAMED)}).",
             fix="Read the offsets again, or look at a strategy that needs no lag.",
         )
-    return subscribed
+    return problems
 
 
 def subscribes(group: GroupSpec, member: Ints | Indices, topic: Ints | Indices) -> Flags:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Ints
+from ...model.arrays import Indices, Ints, starts_of
 
 _SHORT = 1 << 16
 
@@ -22,33 +22,60 @@ def stable_order(*keys: npt.NDArray[np.signedinteger]) -> Ints:
     >>> stable_order(np.array([1, 0, 1]), np.array([5, 9, 4])).tolist()
     [1, 2, 0]
     """
-    order = np.argsort(_short(keys[-1]), kind="stable")
-    for key in keys[-2::-1]:
-        order = order[np.argsort(_short(key)[order], kind="stable")]
-    return order
+    order: Ints | None = None
+    for key in reversed(keys):
+        least, most = (int(key.min()), int(key.max())) if len(key) else (0, 0)
+        if least == most:
+            continue
+        # numpy sorts 16 bits digit by digit, many times faster
+        short = key.astype(np.uint16) if least >= 0 and most < _SHORT else key
+        if order is None:
+            order = np.argsort(short, kind="stable")
+        else:
+            order = order[np.argsort(short[order], kind="stable")]
+    return np.arange(len(keys[0])) if order is None else order
 
 
-def least_first(sizes: Ints, count: int) -> Ints:
+def least_first(sizes: Ints, counts: Ints | int, start: Ints | None = None) -> Ints:
     """
-    Who gets each of *count* things when each goes to the one with least, the first of several.
+    Who gets each of *counts* things when each goes to the one with least, the first of several.
+
+    Args:
+        sizes: What each has.
+        counts: How many there are; of each of several lists where there is a *start*.
+        start: Where each of several lists of sizes begins that lie behind each other, none of them empty, and where the
+            last one ends. None: there is one.
+
+    Returns:
+        Places in *sizes*, list after list.
 
     >>> least_first(np.array([2, 0, 1]), 5).tolist()
     [1, 1, 2, 0, 1]
+    >>> least_first(np.array([2, 0, 1]), np.array([3, 1]), np.array([0, 2, 3])).tolist()
+    [1, 1, 0, 2]
     """
-    ascending = np.sort(sizes)
-    before = np.cumsum(ascending)
+    start = np.array([0, len(sizes)]) if start is None else start
+    begin, number = start[:-1], start[1:] - start[:-1]
+    which = np.arange(len(number)).repeat(number)
+    ascending = sizes[stable_order(which, sizes)]
+    before = starts_of(ascending)
+    so_far = before[1:] - before[begin][which]
+    rank = np.arange(1, len(sizes) + 1) - begin[which]
     # What it takes to bring the first n up to the size of the n-th; as many of them come level.
-    levelled = np.searchsorted(ascending * np.arange(1, len(sizes) + 1) - before, count, "right")
-    level, rest = divmod(count + int(before[levelled - 1]), int(levelled))
-    turns = np.maximum(level - sizes, 0)
-    taker = np.repeat(np.arange(len(sizes)), turns)
-    ends = np.cumsum(turns)
-    height = level - (ends[taker] - np.arange(len(taker)))
-    order = stable_order(height - height.min(initial=0))
-    return np.concatenate([taker[order], np.flatnonzero(sizes <= level)[:rest]])
+    counts = np.atleast_1d(counts)
+    levelled = np.bincount(which[ascending * rank - so_far <= counts[which]])
+    level, rest = np.divmod(counts + before[begin + levelled] - before[begin], levelled)
+    room = level[which] - sizes
+    lowest = room >= 0
+    turn = np.cumsum(lowest)
+    more = lowest & (turn - (turn - lowest)[begin][which] <= rest[which])
+    turns = np.maximum(room, 0) + more
+    taker = np.arange(len(sizes)).repeat(turns)
+    height = np.arange(len(taker)) + (sizes - np.cumsum(turns) + turns)[taker]
+    return taker[stable_order(which[taker], height)]
 
 
-def places(order: Ints) -> Ints:
+def places(order: Ints | Indices) -> Ints:
     """
     Where each one stands in an order of all.
 
@@ -58,12 +85,6 @@ def places(order: Ints) -> Ints:
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     return place
-
-
-def _short(key: npt.NDArray[np.signedinteger]) -> npt.NDArray[np.integer]:
-    """The key in 16 bits where it fits: numpy then sorts digit by digit, many times faster."""
-    fits = len(key) and 0 <= int(key.min()) and int(key.max()) < _SHORT
-    return key.astype(np.uint16) if fits else key
 
 
 _CELLS_PER_KEY = 16
@@ -84,6 +105,22 @@ def distinct(keys: Ints, cells: int) -> Ints:
     ascending = np.sort(keys)
     found: Ints = ascending[np.diff(ascending, prepend=-1) != 0]
     return found
+
+
+def counted(keys: Ints, cells: int) -> tuple[Ints, Ints]:
+    """
+    The distinct *keys*, ascending, and how often each is there; each is at least 0 and below *cells*.
+
+    >>> [array.tolist() for array in counted(np.array([3, 1, 3]), 4)]
+    [[1, 3], [1, 2]]
+    """
+    if cells <= _CELLS_PER_KEY * len(keys):
+        times = np.bincount(keys, minlength=cells)
+        found = np.flatnonzero(times)
+        return found, times[found]
+    ascending = np.sort(keys)
+    first = np.flatnonzero(np.diff(ascending, prepend=-1))
+    return ascending[first], np.diff(first, append=len(keys))
 
 
 def numbered(keys: Ints, cells: int) -> tuple[Ints, Ints]:

@@ -10,6 +10,7 @@ from hypothesis import given
 
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.assignors.interface import fresh, rejoining, spec
+from evenkeel.engine.assignors.kit.kernels import held_to
 from evenkeel.engine.model.arrays import NONE
 from tests.helpers.owned import owned
 from tests.helpers.plain_range import plain_range
@@ -105,3 +106,19 @@ def test_racks_decide_within_shares(situation, members, racks, replicas, expecte
     sizes = {topic: len(of) for topic, of in replicas.items()}
 
     assert owned(RANGE, spec(members, sizes, racks=racks, replicas=replicas)) == expected
+
+
+@pytest.mark.slow
+def test_compiled_it_matches_racks_alike():
+    """One source, two speeds: topics on their own and co-partitioned ones."""
+    racks = {f"m{n}": "abc"[n % 3] for n in range(9)}
+    group = spec(
+        {m: ["t", "u", "v"] if n % 2 else ["t", "u"] for n, m in enumerate(racks)},
+        {"t": 40, "u": 40, "v": 30},
+        racks=racks,
+        replicas={t: [["abc"[n % 3], "bca"[n % 2]] for n in range(40)] for t in "tuv"},
+    )
+    with held_to(compiled=False):
+        plain = RANGE.assign(group).owner.tolist()
+    with held_to(compiled=True):
+        assert RANGE.assign(group).owner.tolist() == plain
