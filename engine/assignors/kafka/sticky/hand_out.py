@@ -22,6 +22,9 @@ from ..racks import RackInfo
 STEPS = 3
 """About how many elementary steps it takes to find a member on a partition's racks."""
 
+NEVER = 1 << 62
+"""Farther than any lap."""
+
 ASKED = Tally()
 """By all groups of this process."""
 
@@ -88,33 +91,31 @@ def assign_near(
     groups, short = len(counts), len(unfilled.under_min)
     able = np.concatenate([unfilled.under_min, unfilled.exactly_min])
     width = int(max(racks.member.max(), racks.replicas.rack.max())) + 2
-    nowhere = width - 1  # where no partition is
-    rack = racks.member[able]
-    home = unfilled.group_of[able] * width + np.where(rack == NONE, nowhere, rack)
+    rack = racks.member[
+        able
+    ]  # who has none is at the last place of its group, where no partition is
+    home = unfilled.group_of[able] * width + np.where(rack == NONE, width - 1, rack)
     near_start, entries = ragged_entries(racks.replicas.start, unassigned)
-    of_entry = np.repeat(np.repeat(np.arange(groups), counts), np.diff(near_start))
-    ring_start = starts_of(np.bincount(home[:short], minlength=groups * width))
-    line_start = starts_of(np.bincount(home, minlength=groups * width))
+    near = np.repeat(np.arange(groups).repeat(counts) * width, np.diff(near_start))
+    near += racks.replicas.rack[entries]
     exact = short + np.searchsorted(unfilled.group_of[unfilled.exactly_min], np.arange(groups + 1))
-    given = [starts_of(counts), near_start, of_entry * width + racks.replicas.rack[entries]]
-    ring = [np.argsort(home[:short], kind="stable"), ring_start[:-1].copy(), ring_start[1:]]
-    passed = [ring_start[:-1].copy(), np.zeros(groups * width, np.int64)]
-    line = [np.zeros(len(able), np.int64), line_start[:-1].copy(), line_start[:-1].copy()]
-    changed = [
-        unfilled.need.copy(),
-        unfilled.over_min_left.copy(),
+    line_start = starts_of(np.bincount(home, minlength=groups * width))[:-1]
+    arrays = [
+        *(exact, starts_of(counts), near_start, near, home),
+        *_rings(home[:short], groups * width),
+        *(np.zeros(len(able), np.int64), line_start.copy(), line_start.copy()),
+        *(unfilled.need.copy(), unfilled.over_min_left.copy()),
         np.full(len(able), NONE, np.int64),
         np.full(len(unassigned), NONE, np.int64),
     ]
     run = at_work(assign_in_turns, STEPS * len(unassigned), ASKED)
-    arrays = [exact, *given, home, *ring, *passed, *line]
     if run is assign_in_turns:  # lists are faster to walk than arrays
-        lists = [array.tolist() for array in changed]
-        run(*(array.tolist() for array in arrays), *lists)
-        changed = [np.array(each, np.int64) for each in lists]
+        lists = [array.tolist() for array in arrays]
+        run(*lists)
+        arrays[-4:] = [np.array(each, np.int64) for each in lists[-4:]]
     else:
-        run(*arrays, *changed)
-    need, over_min_left, turn, taker = changed
+        run(*arrays)
+    need, over_min_left, turn, taker = arrays[-4:]
     waiting = np.flatnonzero(turn != NONE)
     waiting = able[waiting[np.argsort(turn[waiting])]]
     return np.append(able, NONE)[taker], UnfilledMembers(
@@ -126,19 +127,57 @@ def assign_near(
     )
 
 
-@kernel
-def next_lap(place: int, ring: Any, ring_first: Any, ring_end: Any, need: Any) -> int:
-    """The first member at a place that lacks one, plus their number; twice that without one."""
-    at, end = ring_first[place], ring_end[place]
-    while at < end and need[ring[at]] == 0:
-        at += 1
-    ring_first[place] = at
-    return len(need) + (ring[at] if at < end else len(need))
+def _rings(home: Ints, places: int) -> tuple[Ints, Ints, Ints]:
+    """
+    Members at each place in a ring: who comes after each one and who before it; (places) the first one there.
+
+    >>> [array.tolist() for array in _rings(np.array([1, 0, 1, 1]), 3)]
+    [[2, 1, 3, 0], [3, 1, 0, 2], [1, 0, 4611686018427387904]]
+    """
+    order = np.argsort(home, kind="stable")
+    start = starts_of(np.bincount(home, minlength=places))
+    taken = np.diff(start) > 0
+    first, last = order[start[:-1][taken]], order[start[1:][taken] - 1]
+    after, before = np.zeros((2, len(home)), np.int64)
+    after[order[:-1]], before[order[1:]] = order[1:], order[:-1]
+    after[last], before[first] = first, last
+    upcoming = np.full(places, NEVER)
+    upcoming[taken] = first
+    return after, before, upcoming
 
 
 @kernel
-def next_in_line(places: Any, line: Any, head: Any, tail: Any, turn: Any) -> int:
-    """The first member that queues up at one of the places, and now leaves; -1 without one."""
+def catch_up(place: int, cursor: int, after: Any, upcoming: Any) -> None:
+    """Go on in the ring of a place until it is behind the cursor no more."""
+    short = len(after)
+    at = upcoming[place]
+    at += (cursor - at) // short * short
+    while at < cursor:
+        at += 1 + (after[at % short] - at - 1) % short
+    upcoming[place] = at
+
+
+@kernel
+def leave_ring(member: int, place: int, after: Any, before: Any, upcoming: Any) -> None:
+    """Take a member that has enough out of the ring of its place."""
+    if after[member] == member:
+        upcoming[place] = NEVER
+    after[before[member]] = after[member]
+    before[after[member]] = before[member]
+
+
+@kernel
+def queue_up(member: int, place: int, line: Any, tail: Any, turn: Any, clock: int) -> int:
+    """Let a member queue up at its place; whose turn is next."""
+    line[tail[place]] = member
+    tail[place] += 1
+    turn[member] = clock
+    return clock + 1
+
+
+@kernel
+def leave_line(places: Any, line: Any, head: Any, tail: Any, turn: Any) -> int:
+    """Take the first member that queues up at one of the places out of its line; -1 without one."""
     best, found = -1, -1
     for place in places:
         if head[place] < tail[place]:
@@ -152,16 +191,6 @@ def next_in_line(places: Any, line: Any, head: Any, tail: Any, turn: Any) -> int
 
 
 @kernel
-def queue_up(member: int, home: Any, line: Any, tail: Any, turn: Any, clock: int) -> int:
-    """Let a member queue up at its place; whose turn is next."""
-    place = home[member]
-    line[tail[place]] = member
-    tail[place] += 1
-    turn[member] = clock
-    return clock + 1
-
-
-@kernel
 def take_turns(
     group: int,
     clock: int,
@@ -169,11 +198,9 @@ def take_turns(
     near_start: Any,
     near: Any,
     home: Any,
-    ring: Any,
-    ring_first: Any,
-    ring_end: Any,
-    passed: Any,
-    lap_of: Any,
+    after: Any,
+    before: Any,
+    upcoming: Any,
     line: Any,
     head: Any,
     tail: Any,
@@ -182,36 +209,30 @@ def take_turns(
     turn: Any,
     taker: Any,
 ) -> int:
-    """Find a member for each partition of a group; whose turn it is to queue up. Arguments as of `assign_in_turns`."""
-    short, cursor, lap = len(need), 0, 0
+    """Find a member for each partition of a group; whose turn is next. Arguments as of `assign_in_turns`."""
+    short, cursor = len(need), 0
     for partition in range(first[group], first[group + 1]):
-        begin, behind = near_start[partition], near_start[partition + 1]
-        member = 2 * short
-        for entry in range(begin, behind):
-            place = near[entry]
-            at, end = ring_first[place], ring_end[place]
-            if lap_of[place] == lap:
-                at = passed[place]
-            while at < end and (ring[at] < cursor or need[ring[at]] == 0):
-                at += 1
-            passed[place] = at
-            lap_of[place] = lap
-            if at < end:
-                member = min(member, ring[at])
-            elif member >= short:  # else somebody comes before the next lap
-                member = min(member, next_lap(place, ring, ring_first, ring_end, need))
-        if member < 2 * short:
-            lap += member // short
-            member %= short
-            cursor = member + 1
+        best = NEVER
+        places = near[near_start[partition] : near_start[partition + 1]]
+        for place in places:
+            if upcoming[place] < cursor:
+                catch_up(place, cursor, after, upcoming)
+            if upcoming[place] < best:
+                best = upcoming[place]
+        if best < NEVER:
+            member = best % short
+            place = home[member]
+            cursor = best + 1
+            upcoming[place] = cursor + (after[member] - cursor) % short
             need[member] -= 1
-            if need[member] == 0 and over_min_left[group] > 0:
-                clock = queue_up(member, home, line, tail, turn, clock)
+            if need[member] == 0:
+                leave_ring(member, place, after, before, upcoming)
+                if over_min_left[group] > 0:
+                    clock = queue_up(member, place, line, tail, turn, clock)
             taker[partition] = member
         elif over_min_left[group] > 0:
-            member = next_in_line(near[begin:behind], line, head, tail, turn)
-            over_min_left[group] -= member >= 0
-            taker[partition] = member
+            taker[partition] = leave_line(places, line, head, tail, turn)
+            over_min_left[group] -= taker[partition] >= 0
     return clock
 
 
@@ -222,11 +243,9 @@ def assign_in_turns(
     near_start: Any,
     near: Any,
     home: Any,
-    ring: Any,
-    ring_first: Any,
-    ring_end: Any,
-    passed: Any,
-    lap_of: Any,
+    after: Any,
+    before: Any,
+    upcoming: Any,
     line: Any,
     head: Any,
     tail: Any,
@@ -239,18 +258,18 @@ def assign_in_turns(
     Find a member for each partition, group after group.
 
     Members are those short of the minimum quota, then those with exactly that, each group after group in their turn. A
-    place is a rack of a group.
+    place is a rack of a group. A position in the ring is the member's number, and as much more as there are short
+    members for each lap.
 
     Args:
         exact_first: (G + 1) where the members with exactly the minimum begin.
         first: (G + 1) where the partitions of each group begin.
         near_start, near: Ragged, partition -> the places it is on.
         home: (members) the place of each.
-        ring: (short members) by place, then turn.
-        ring_first, ring_end: (places) where those of each begin and end; who comes first and has enough is cut off.
-        passed, lap_of: (places) where to go on looking in the ring, in which lap of the group.
+        after, before: (short members) who is next to each in the ring of those at its place; changed.
+        upcoming: (places) the position from which to go on looking, `NEVER` where all have enough; changed.
         line: (members) room for those that queue up, by place.
-        head, tail: (places) where in the line the next one stands, and the next to come will.
+        head, tail: (places) where in the line the next one stands, and the next to come will; changed.
         need: (short members) how many each lacks; changed.
         over_min_left: (G) how many may have one more than the minimum; changed.
         turn: (members) filled: the turn of those that queue up, else -1.
@@ -260,7 +279,7 @@ def assign_in_turns(
     for group in range(len(over_min_left)):
         for member in range(exact_first[group], exact_first[group + 1]):
             if over_min_left[group] > 0:
-                clock = queue_up(member, home, line, tail, turn, clock)
+                clock = queue_up(member, home[member], line, tail, turn, clock)
         clock = take_turns(
             group,
             clock,
@@ -268,11 +287,9 @@ def assign_in_turns(
             near_start,
             near,
             home,
-            ring,
-            ring_first,
-            ring_end,
-            passed,
-            lap_of,
+            after,
+            before,
+            upcoming,
             line,
             head,
             tail,
