@@ -38,10 +38,9 @@ import numpy as np
 
 from ..model.arrays import Column
 from ..model.assignments import Assignment, Deployment
-from .interface import USUAL_PROMISES, GroupSpec, Promise
-from .kafka.raw_assignment import answer_of
-from .kafka.sticky import explained, sticky_plan
-from .kafka.sticky.plan import MemberData, lists_of, transferring_of
+from .interface import USUAL_PROMISES, Answers, GroupSpec, Promise
+from .kafka.sticky import explained, sticky_answers
+from .kafka.sticky.plan import MemberData
 from .kit.why import Steps, owned_of
 
 
@@ -66,19 +65,25 @@ class CooperativeSticky:
         Raises:
             Infeasible: Kafka's class throws on this group; the message names the exception.
         """
-        own, user_data = group.generation, group.user_data_generation
-        data = MemberData(  # where the Subscription gives no generation, the user data may
-            start=group.owned_start,
-            topic=group.owned_topic,
-            partition=group.owned_partition,
-            generation=Column(
-                np.where(own.known, own.values, user_data.values), own.known | user_data.known
-            ),
-        )
-        owned, plan = sticky_plan(group, data)
-        transferring = transferring_of(plan, owned)
-        return answer_of(group, lists_of(plan, owned, transferring), transferring=transferring)
+        return self.assign_many(group).one()
+
+    def assign_many(self, groups: GroupSpec) -> Answers:
+        """As `assign`, for each of many groups."""
+        return sticky_answers(groups, _told, withheld=True)
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """Its racks, where they count; who had the partition, and whether it keeps it."""
         return explained(group, partition, self.assign(group), owned_of(group))
+
+
+def _told(groups: GroupSpec) -> MemberData:
+    """Where the Subscription gives no generation, the user data may."""
+    own, user_data = groups.generation, groups.user_data_generation
+    return MemberData(
+        start=groups.owned_start,
+        topic=groups.owned_topic,
+        partition=groups.owned_partition,
+        generation=Column(
+            np.where(own.known, own.values, user_data.values), own.known | user_data.known
+        ),
+    )

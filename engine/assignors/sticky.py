@@ -36,10 +36,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..model.assignments import Assignment, Deployment
-from .interface import USUAL_PROMISES, GroupSpec, Promise
-from .kafka.raw_assignment import answer_of
-from .kafka.sticky import explained, sticky_plan
-from .kafka.sticky.plan import MemberData, lists_of
+from .interface import USUAL_PROMISES, Answers, GroupSpec, Promise
+from .kafka.sticky import explained, sticky_answers
+from .kafka.sticky.plan import MemberData
 from .kit.why import Steps
 
 
@@ -64,16 +63,23 @@ class Sticky:
         Raises:
             Infeasible: Kafka's class throws on this group; the message names the exception.
         """
-        data = MemberData(  # an eager member owns nothing any more when it joins
-            start=group.user_data_start,
-            topic=group.user_data_topic,
-            partition=group.user_data_partition,
-            generation=group.user_data_generation,
-        )
-        owned, plan = sticky_plan(group, data)
-        return answer_of(group, lists_of(plan, owned))
+        return self.assign_many(group).one()
+
+    def assign_many(self, groups: GroupSpec) -> Answers:
+        """As `assign`, for each of many groups."""
+        return sticky_answers(groups, _told)
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """Its racks, where they count; who had the partition, and whether it keeps it."""
         claims = group.user_data_start, group.user_data_topic, group.user_data_partition
         return explained(group, partition, self.assign(group), claims)
+
+
+def _told(groups: GroupSpec) -> MemberData:
+    """An eager member owns nothing any more when it joins, so the past stands in its user data."""
+    return MemberData(
+        start=groups.user_data_start,
+        topic=groups.user_data_topic,
+        partition=groups.user_data_partition,
+        generation=groups.user_data_generation,
+    )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import NONE, Column, Indices, Ints, ragged_entries, starts_of
+from ...model.arrays import NONE, Column, Indices, Ints, starts_of
 from ...model.assignments import Assignment
 from ...model.errors import Infeasible
 from .group import Bounds, GroupSpec
@@ -118,75 +118,6 @@ def _places(racks: Sequence[str], names: Sequence[str]) -> Indices | None:
 
 def _moved(indices: npt.NDArray[Any], by: Ints) -> npt.NDArray[Any]:
     return np.where(indices == NONE, NONE, indices + by).astype(indices.dtype)
-
-
-def picked(groups: GroupSpec, numbers: Ints) -> GroupSpec:
-    """
-    Some of many groups, by their numbers, ascending; at least one.
-
-    >>> from evenkeel.engine.assignors.interface import spec
-    >>> one, other = spec({"a": ["t"]}, {"t": 2}), spec({"b": ["u"]}, {"u": 1}, owned={"b": [("u", 0)]})
-    >>> second = picked(together([one, other]), np.array([1]))
-    >>> second.members, second.topics, second.owner.tolist(), second.subscription_topic.tolist()
-    (('b',), ('u',), [0], [0])
-    """
-    if len(numbers) == groups.group_count:
-        return groups
-    start, member = ragged_entries(groups.member_start, numbers)
-    topics_start, topic = ragged_entries(groups.topics_start, numbers)
-    partition = ragged_entries(groups.partition_start, numbers)[1]
-    member_place = _places_of(member, len(groups.members))
-    topic_place = _places_of(topic, len(groups.topics))
-
-    def names(given: tuple[Any, ...], rows: Ints) -> tuple[Any, ...]:
-        return tuple(map(given.__getitem__, rows.tolist()))
-
-    def ragged(name: str, rows: Ints) -> tuple[Ints, Ints]:
-        return ragged_entries(getattr(groups, f"{name}_start"), rows)
-
-    subscription_start, subscription = ragged("subscription", member)
-    replica_start, replica = ragged("replica", partition)
-    owned_start, owned = ragged("owned", member)
-    user_data_start, user_data = ragged("user_data", member)
-    return GroupSpec(
-        members=names(groups.members, member),
-        instance_ids=names(groups.instance_ids, member),
-        racks=groups.racks,
-        member_rack=groups.member_rack[member],
-        known_rack=groups.known_rack[member],
-        topics=names(groups.topics, topic),
-        topic_ids=names(groups.topic_ids, topic),
-        topic_exists=groups.topic_exists[topic],
-        topic_start=ragged_entries(groups.topic_start, topic)[0],
-        subscription_start=subscription_start,
-        subscription_topic=topic_place[groups.subscription_topic[subscription]],
-        replica_start=replica_start,
-        replica_rack=groups.replica_rack[replica],
-        leader_rack=groups.leader_rack[partition],
-        owner=member_place[groups.owner[partition]],
-        owned_start=owned_start,
-        owned_topic=topic_place[groups.owned_topic[owned]],
-        owned_partition=groups.owned_partition[owned],
-        generation=groups.generation.take(member),
-        user_data_start=user_data_start,
-        user_data_topic=topic_place[groups.user_data_topic[user_data]],
-        user_data_partition=groups.user_data_partition[user_data],
-        user_data_generation=groups.user_data_generation.take(member),
-        user_data=names(groups.user_data, member),
-        lag=groups.lag.take(partition),
-        rate=groups.rate[partition],
-        bytes_per_record=groups.bytes_per_record[partition],
-        capacity=groups.capacity[member],
-        backlog=None if groups.backlog is None else groups.backlog[partition],
-        bounds=Bounds(members=start, topics=topics_start),
-    )
-
-
-def _places_of(rows: Ints, count: int) -> Indices:
-    """Where each of *count* is among some of them, NONE for those that are not; the last entry is what NONE reads."""
-    place = np.full(count + 1, NONE, np.int32)
-    place[rows] = np.arange(len(rows), dtype=np.int32)
-    return place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

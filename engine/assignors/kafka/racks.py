@@ -72,7 +72,7 @@ def rack_aware_topics(group: GroupSpec, subscribers: Subscribers, replicas: Repl
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RackInfo:
     """
-    The racks of a group in which they make a difference.
+    The racks of groups, in some of which they make a difference; the others are as if nobody in them had one.
 
     Attributes:
         member: (M) each member's rack, NONE without.
@@ -105,15 +105,15 @@ class RackInfo:
         return shared
 
 
-def rack_info(group: GroupSpec, assignable: Flags) -> RackInfo | None:
+def rack_info(groups: GroupSpec, assignable: Flags) -> RackInfo | None:
     """
-    What the sticky assignors know of racks; None where they make no difference: one switch for the whole group.
+    What the sticky assignors know of racks; None where they make no difference: one switch for each whole group.
 
     They do when a member's rack is among the partitions', and not every partition is on all of these. Source:
     `AbstractStickyAssignor.RackInfo`.
 
     Args:
-        group: The group.
+        groups: The groups.
         assignable: (T) topics that have partitions and a subscriber.
 
     >>> from evenkeel.engine.assignors.interface import spec
@@ -122,20 +122,27 @@ def rack_info(group: GroupSpec, assignable: Flags) -> RackInfo | None:
     >>> racks.nearby_members.tolist(), racks.mismatch(np.array([0, 0, 1]), np.array([0, 1, 1])).tolist()
     ([1, 0], [False, True, False])
     """
-    known = group.member_rack[group.member_rack != NONE]
-    if not len(known):
+    told = np.flatnonzero(groups.member_rack != NONE)
+    if not len(told):
         return None
-    replicas = replica_racks(group)
-    counts = assignable[group.topic_of]
-    offered = np.zeros(len(group.racks), np.bool_)
-    offered[replicas.rack[counts[replicas.partition]]] = True
-    partial = np.diff(replicas.start) != offered.sum()
-    if not offered[known].any() or not (partial & counts).any():
+    replicas, racks = replica_racks(groups), len(groups.racks)
+    counts = assignable[groups.topic_of]
+    cell = groups.group_of[replicas.partition] * racks + replicas.rack
+    home = groups.group_of_member * racks + groups.member_rack
+    offered = np.zeros((groups.group_count, racks), np.bool_)
+    offered.ravel()[cell[counts[replicas.partition]]] = True
+    partial = np.diff(replicas.start) != offered.sum(axis=1)[groups.group_of]
+    matters, varied = np.zeros((2, groups.group_count), np.bool_)
+    varied[groups.group_of[partial & counts]] = True
+    matters[groups.group_of_member[told[offered.ravel()[home[told]]]]] = True
+    matters &= varied
+    if not matters.any():
         return None
-    living = np.bincount(known, minlength=len(group.racks))
+    member = np.where(matters[groups.group_of_member], groups.member_rack, np.int32(NONE))
+    living = np.bincount(home[member != NONE], minlength=offered.size)
     nearby_members = np.bincount(
-        replicas.partition, weights=living[replicas.rack], minlength=group.partition_count
+        replicas.partition, weights=living[cell], minlength=groups.partition_count
     )
     return RackInfo(
-        member=group.member_rack, replicas=replicas, nearby_members=nearby_members.astype(np.int64)
+        member=member, replicas=replicas, nearby_members=nearby_members.astype(np.int64)
     )

@@ -8,23 +8,102 @@ the answer names what is wrong with them; flawless ones become plain owners and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 
 from ...model.arrays import NONE, Flags, Indices
 from ...model.assignments import Assignment, Lists
+from ...model.errors import Infeasible
 from ...model.facts import Fact, finding
-from ..interface import GroupSpec
+from ..interface import Answers, GroupSpec, picked
 from ..kit.members import subscribes
 
 
-def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = None) -> Assignment:
+def answers_of(
+    groups: GroupSpec,
+    lists: Lists,
+    *,
+    transferring: Indices | None = None,
+    problems: Mapping[int, Infeasible] | None = None,
+) -> Answers:
     """
-    The answer that sends *lists*; of several holders of a partition the first in member order is its owner.
+    The answers that send *lists*; of several holders of a partition the first in member order is its owner.
 
     Args:
-        group: The group.
+        groups: The groups.
         lists: Each member's list; a partition number may be beyond its topic's end.
         transferring: As in `Assignment`.
+        problems: Why a group has no answer, by its number; its lists are empty, and nothing of it is transferring.
+    """
+    problems, size = problems or {}, groups.partition_count
+    member = np.repeat(np.arange(len(groups.members), dtype=np.int32), np.diff(lists.start))
+    there = (lists.partition >= 0) & (lists.partition < groups.topic_size[lists.topic])
+    entry = groups.topic_start[lists.topic] + lists.partition
+    held = entry[there]
+    owner = np.full(size, NONE, np.int32)
+    owner[held[::-1]] = member[there][::-1]  # written last, the first holder stays
+    twice = np.zeros(len(member), np.bool_)
+    twice[there] = (np.bincount(held, minlength=size) > 1)[held]
+    wrong = {
+        "gone_but_kept": ~there,
+        "given_twice": twice,
+        "given_unsubscribed": ~subscribes(groups, member, lists.topic),
+    }
+    answer = Assignment(owner=owner, order=entry, transferring=transferring)
+    odd = np.zeros(groups.group_count, np.bool_)
+    for which in wrong.values():
+        odd[groups.group_of_member[member[which]]] = True
+    if not odd.any():
+        return Answers(assignment=answer, problems=problems)
+    if groups.group_count == 1:
+        complete = not (~there | twice).any()
+        found = [_finding(groups, lists, which, measure) for measure, which in wrong.items()]
+        alone = replace(
+            answer,
+            order=entry if complete else None,
+            raw_assignment=None if complete else lists,
+            findings=tuple(each for each in found if each),
+        )
+        own = {0: alone}
+    else:
+        numbers = np.flatnonzero(odd).tolist()
+        own = {number: _alone(groups, number, lists, transferring) for number in numbers}
+    others = ~odd[groups.group_of]
+    rest = Assignment(
+        owner=np.where(others, owner, np.int32(NONE)),
+        order=entry[~odd[groups.group_of_member[member]]],
+        transferring=None
+        if transferring is None
+        else np.where(others, transferring, np.int32(NONE)),
+    )
+    return Answers(assignment=rest, problems=problems, own=own)
+
+
+def _alone(
+    groups: GroupSpec, number: int, lists: Lists, transferring: Indices | None
+) -> Assignment:
+    """The answer of one of the groups, with what is wrong with it."""
+    first, last = groups.member_start[number : number + 2].tolist()
+    entries = slice(*lists.start[[first, last]].tolist())
+    if transferring is not None:
+        own = transferring[slice(*groups.partition_start[number : number + 2].tolist())]
+        transferring = np.where(own == NONE, NONE, own - first).astype(np.int32)
+    return answers_of(
+        picked(groups, [number]),
+        Lists(
+            start=lists.start[first : last + 1] - entries.start,
+            topic=(lists.topic[entries] - groups.topics_start[number]).astype(np.int32),
+            partition=lists.partition[entries],
+        ),
+        transferring=transferring,
+    ).one()
+
+
+def answer_of(group: GroupSpec, lists: Lists) -> Assignment:
+    """
+    The same of one group.
 
     >>> from evenkeel.engine.assignors.interface import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2})
@@ -32,28 +111,7 @@ def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = 
     >>> answer_of(group, twice).owner.tolist(), tuple(f.measure for f in answer_of(group, twice).findings)
     ([0, 0], ('given_twice',))
     """
-    member = np.repeat(np.arange(len(group.members), dtype=np.int32), np.diff(lists.start))
-    sizes = group.topic_size
-    there = lists.partition < sizes[lists.topic]
-    held = (group.topic_start[lists.topic] + lists.partition)[there]
-    owner = np.full(group.partition_count, NONE, np.int32)
-    owner[held[::-1]] = member[there][::-1]  # written last, the first holder stays
-    twice = np.zeros(len(member), np.bool_)
-    twice[there] = (np.bincount(held, minlength=group.partition_count) > 1)[held]
-    foreign = ~subscribes(group, member, lists.topic)
-    findings = (
-        _finding(group, lists, ~there, "gone_but_kept"),
-        _finding(group, lists, twice, "given_twice"),
-        _finding(group, lists, foreign, "given_unsubscribed"),
-    )
-    plain = bool(there.all()) and not bool(twice.any())
-    return Assignment(
-        owner=owner,
-        order=held if plain else None,
-        transferring=transferring,
-        raw_assignment=None if plain else lists,
-        findings=tuple(f for f in findings if f),
-    )
+    return answers_of(group, lists).one()
 
 
 def _finding(group: GroupSpec, lists: Lists, which: Flags, measure: str) -> Fact | None:

@@ -253,11 +253,12 @@ def subscribes(group: GroupSpec, member: Ints | Indices, topic: Ints | Indices) 
     >>> subscribes(group, np.array([0, 1, 1]), np.array([1, 1, 0])).tolist()
     [True, False, True]
     """
-    topics = len(group.topics)
-    keys = member.astype(np.int64) * topics + topic
-    who = np.repeat(np.arange(len(group.members)), np.diff(group.subscription_start))
-    pairs = who * topics + group.subscription_topic
-    cells = len(group.members) * topics
+    width = np.diff(group.topics_start)[group.group_of_member]
+    row = starts_of(width)  # members by the topics of their own group
+    offset = row[:-1] - group.topics_start[group.group_of_member]
+    keys = offset[member] + topic
+    cells = int(row[-1])
+    pairs = np.repeat(offset, np.diff(group.subscription_start)) + group.subscription_topic
     if cells <= _CELLS:
         table = np.zeros(cells, np.bool_)
         table[pairs] = True

@@ -8,47 +8,96 @@ others (GeneralAssignmentBuilder): it keeps a `current_assignment`, and moves pa
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
 import numpy as np
 
-from ....model.arrays import NONE, Column, Ints
+from ....model.arrays import NONE, Flags, Ints, ragged_entries
 from ....model.assignments import Assignment
-from ...interface import GroupSpec, once
+from ...interface import Answers, GroupSpec, once, picked
+from ...kit.orders import places
 from ...kit.why import Claims, Steps, by_racks, kept_or_given
 from ..racks import rack_info
+from ..raw_assignment import answers_of
 from .constrained import constrained_plan
 from .general import general_plan
-from .plan import MemberData, OwnedPartitions, StickyPlan, assignable_topics, owned_partitions
+from .plan import (
+    MemberData,
+    OwnedPartitions,
+    StickyPlan,
+    assignable_topics,
+    lists_of,
+    nothing_told,
+    owned_partitions,
+    transferring_of,
+)
 
 
-def sticky_plan(group: GroupSpec, member_data: MemberData) -> tuple[OwnedPartitions, StickyPlan]:
+class Plans(NamedTuple):
     """
-    What members validly own, and what the sticky assignors decide.
+    The plans for many groups.
 
-    Raises:
-        Infeasible: Kafka's class throws on this group; the message says what and why.
+    Attributes:
+        groups: The groups.
+        owned: What their members validly own.
+        plan: For those whose members all subscribe to the same, or for the only group.
+        others: The plan for each of the others alone, by its number.
     """
-    if not len(member_data.topic):
-        return _from_nothing(group)
-    return _planned(group, member_data)
+
+    groups: GroupSpec
+    owned: OwnedPartitions
+    plan: StickyPlan
+    others: Mapping[int, Plans]
+
+
+Told = Callable[[GroupSpec], MemberData]
+
+
+def sticky_answers(groups: GroupSpec, told: Told, *, withheld: bool = False) -> Answers:
+    """
+    What the sticky assignors decide, for each of many groups.
+
+    Args:
+        groups: The groups.
+        told: What their members say they own.
+        withheld: Whether nobody is given what somebody else must give up first.
+    """
+    nothing = not len(told(groups).topic)
+    return _answers(_from_nothing(groups) if nothing else _plans(groups, told), withheld)
+
+
+def _answers(plans: Plans, withheld: bool) -> Answers:
+    plan, owned = plans.plan, plans.owned
+    transferring = transferring_of(plan, owned) if withheld else None
+    lists = lists_of(plan, owned, transferring)
+    found = answers_of(plans.groups, lists, transferring=transferring, problems=plan.problems)
+    others = {number: _answers(alone, withheld) for number, alone in plans.others.items()}
+    problems = {number: other.problems[0] for number, other in others.items() if other.problems}
+    own = {number: other.one() for number, other in others.items() if not other.problems}
+    return replace(found, problems={**found.problems, **problems}, own={**found.own, **own})
 
 
 @once
-def _from_nothing(group: GroupSpec) -> tuple[OwnedPartitions, StickyPlan]:
+def _from_nothing(groups: GroupSpec) -> Plans:
     """Where nobody owns anything, generations do not matter, and both assignors decide the same."""
-    nothing, count = np.zeros(0, np.int32), len(group.members)
-    start = np.zeros(count + 1, np.int64)
-    data = MemberData(
-        start=start, topic=nothing, partition=nothing, generation=Column.unknown(count)
+    return _plans(groups, nothing_told)
+
+
+def _plans(groups: GroupSpec, told: Told) -> Plans:
+    owned = owned_partitions(groups, told(groups))
+    racks = rack_info(groups, owned.assignable)
+    equal = all_subscriptions_equal(groups, owned.hash_order)
+    if groups.group_count == 1 and not equal.all():
+        return Plans(groups, owned, general_plan(groups, owned, racks), {})
+    others = np.flatnonzero(~equal).tolist()
+    return Plans(
+        groups,
+        owned,
+        constrained_plan(groups, owned, racks, equal),
+        {number: _plans(picked(groups, [number]), told) for number in others},
     )
-    return _planned(group, data)
-
-
-def _planned(group: GroupSpec, member_data: MemberData) -> tuple[OwnedPartitions, StickyPlan]:
-    owned = owned_partitions(group, member_data)
-    racks = rack_info(group, owned.assignable)
-    if all_subscriptions_equal(group, owned.hash_order):
-        return owned, constrained_plan(group, owned, racks)
-    return owned, general_plan(group, owned, racks)
 
 
 def explained(group: GroupSpec, partition: int, answer: Assignment, claims: Claims) -> Steps:
@@ -68,9 +117,9 @@ def explained(group: GroupSpec, partition: int, answer: Assignment, claims: Clai
     return *by_racks(group, partition, owner, group.member_rack), *steps
 
 
-def all_subscriptions_equal(group: GroupSpec, hash_order: Ints) -> bool:
+def all_subscriptions_equal(groups: GroupSpec, hash_order: Ints) -> Flags:
     """
-    Whether Kafka takes all subscriptions for equal.
+    (G) whether Kafka takes all subscriptions of a group for equal.
 
     The first member on its walk that names any topic sets the pattern; whoever comes later must name as many topics as
     the pattern has, all of them in it. So an empty subscription passes when it comes before the pattern, and one that
@@ -79,17 +128,22 @@ def all_subscriptions_equal(group: GroupSpec, hash_order: Ints) -> bool:
     >>> from evenkeel.engine.assignors.interface import spec
     >>> group = spec({"a": ["t", "u"], "b": [], "c": ["u", "u"]}, {"t": 1})
     >>> all_subscriptions_equal(group, np.array([1, 0, 2])), all_subscriptions_equal(group, np.array([0, 1, 2]))
-    (True, False)
+    (array([ True]), array([False]))
     """
-    sizes = np.diff(group.subscription_start)
-    named = np.flatnonzero(sizes[hash_order])
-    if not len(named):
-        return True
-    pattern = np.zeros(len(group.topics), np.bool_)
-    pattern[group.subscribed(int(hash_order[named[0]]))] = True
-    later = hash_order[named[0] + 1 :]
-    if (sizes[later] != pattern.sum()).any():
-        return False
-    compared = np.zeros(len(hash_order), np.bool_)
-    compared[later] = True
-    return bool(pattern[group.subscription_topic[np.repeat(compared, sizes)]].all())
+    sizes, of_member = np.diff(groups.subscription_start), groups.group_of_member
+    named = hash_order[sizes[hash_order] > 0][::-1]
+    first = np.full(groups.group_count, NONE, np.int64)
+    first[of_member[named]] = named  # written last, the first one stays
+    pattern = np.zeros(len(groups.topics), np.bool_)
+    topics = ragged_entries(groups.subscription_start, first[first != NONE])[1]
+    pattern[groups.subscription_topic[topics]] = True
+    in_pattern = np.bincount(groups.group_of_topic[pattern], minlength=groups.group_count)
+    place = places(hash_order)
+    later = place > np.append(place, len(place))[first][of_member]
+    differs = sizes != in_pattern[of_member]
+    strange = ~pattern[groups.subscription_topic]
+    if strange.any():
+        differs[np.repeat(np.arange(len(sizes)), sizes)[strange]] = True
+    equal = np.ones(groups.group_count, np.bool_)
+    equal[of_member[later & differs]] = False
+    return equal

@@ -1,10 +1,9 @@
 """
-The sticky plan for a group whose members all subscribe to the same topics.
+The sticky plan for groups whose members all subscribe to the same topics.
 
 With N members and P partitions everybody is to have the minimum quota, floor(P / N), and P mod N of them one more.
-Members keep what they own up to that, by partition number; unassigned partitions are handed out, first by rack where
-racks matter, then round the members under the minimum, then one each to members with exactly the minimum. Everything
-but the rack phase is whole arrays.
+Members keep what they own up to that, by partition number; what is unassigned is handed out (`hand_out`). All groups
+take each step at once, in whole arrays.
 
 Where a kept partition has vanished, Kafka's class takes every partition that sorts behind it for unassigned and hands
 it out though it is kept; so does this. Source: `ConstrainedAssignmentBuilder` of Kafka 4.3.
@@ -12,58 +11,72 @@ it out though it is kept; so does this. Source: `ConstrainedAssignmentBuilder` o
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 
-from ....model.arrays import NONE, Indices, Ints
+from ....model.arrays import NONE, Flags, Indices, Ints, starts_of
 from ....model.errors import Infeasible
 from ...interface import GroupSpec
 from ...kit.members import members_by_id, partition_order, topics_by_name
 from ...kit.orders import places, stable_order
 from ..racks import RackInfo
+from .hand_out import UnfilledMembers, assign_near, assign_round_robin
 from .plan import OwnedPartitions, StickyPlan, unassigned_partitions
 
 
 def constrained_plan(
-    group: GroupSpec, owned: OwnedPartitions, racks: RackInfo | None
+    groups: GroupSpec, owned: OwnedPartitions, racks: RackInfo | None, equal: Flags
 ) -> StickyPlan:
     """
-    Raises:
-        Infeasible: Kafka's class throws: there are no members, or more partitions to hand out than there is room for.
+    The plans for groups; a problem where Kafka's class throws, since there are no members, or more partitions to hand
+    out than there is room for.
+
+    Args:
+        groups: The groups.
+        owned: What their members say they own.
+        racks: Their racks where these matter.
+        equal: (G) whose members all subscribe to the same; the plans for the others are empty.
     """
-    if not group.members:
-        raise Infeasible(
-            "a sticky strategy cannot assign to 0 members (Kafka: ArithmeticException).",
-            fix="Start a member, or look at range, which then assigns nothing.",
-        )
-    topics = topics_by_name(group)
-    wanted = partition_order(group, topics[owned.assignable[topics]])
-    min_quota, over_min_left = divmod(len(wanted), len(group.members))
-    member, partition, revoked = _owned_and_revoked(owned, racks, places(topics))
-    keeps, unfilled = _quotas(
-        group, owned, np.bincount(member, minlength=len(owned.hash_order)), min_quota, over_min_left
-    )
-    run = np.cumsum(np.bincount(member, minlength=len(owned.hash_order)))
-    kept = np.arange(len(partition)) - np.append(0, run)[member] < keeps[member]
+    topics = topics_by_name(groups)
+    topic_place = places(topics)
+    topics = topics[(owned.assignable & equal[groups.group_of_topic])[topics]]
+    wanted = partition_order(groups, topics)
+    cuts = np.searchsorted(groups.group_of_topic[topics], np.arange(groups.group_count + 1))
+    start = starts_of(groups.topic_size[topics])[cuts]
+    member, partition, revoked = _owned_and_revoked(groups, owned, racks, equal, topic_place)
+    held = np.bincount(member, minlength=len(groups.members))
+    keeps, unfilled = _quotas(groups, owned.hash_order, held, np.diff(start))
+    kept = np.arange(len(partition)) - starts_of(held)[member] < keeps[member]
     revoked[partition[~kept]] = member[~kept]
-    unassigned = unassigned_partitions(wanted, partition[kept], owned, places(topics))
-    assigned, takers = _assign(unassigned, racks, unfilled)
-    members = np.concatenate([member[kept], takers])
-    partitions = np.concatenate([partition[kept], assigned])
-    order = stable_order(members)
-    transferring = np.full(group.partition_count, NONE, np.int32)
+    member, partition = member[kept], partition[kept]
+    left = unassigned_partitions(groups, wanted, partition, owned, topic_place)
+    counts = np.diff(np.searchsorted(left, start))
+    assigned, takers, problems = _assign(groups, wanted[left], counts, racks, unfilled)
     given_up = (revoked[assigned] != NONE) & (revoked[assigned] != takers)
     given_up |= owned.multiple_owners[assigned]
+    transferring = np.full(groups.partition_count, NONE, np.int32)
     transferring[assigned[given_up]] = takers[given_up]
-    return StickyPlan(member=members[order], partition=partitions[order], transferring=transferring)
+    members = np.concatenate([member, takers])
+    partitions = np.concatenate([partition, assigned])
+    if problems:
+        fine = np.isin(np.arange(groups.group_count), list(problems), invert=True)
+        planned = fine[groups.group_of_member[members]]
+        members, partitions = members[planned], partitions[planned]
+        transferring[~fine[groups.group_of]] = NONE
+    order = stable_order(members)
+    return StickyPlan(
+        member=members[order],
+        partition=partitions[order],
+        transferring=transferring,
+        problems=problems,
+    )
 
 
 def _owned_and_revoked(
-    owned: OwnedPartitions, racks: RackInfo | None, topic_place: Ints
+    groups: GroupSpec,
+    owned: OwnedPartitions,
+    racks: RackInfo | None,
+    equal: Flags,
+    topic_place: Ints,
 ) -> tuple[Ints, Ints, Indices]:
     """
     What members validly own on their racks, and what they lose because it is elsewhere.
@@ -71,7 +84,8 @@ def _owned_and_revoked(
     Returns:
         Members, ascending, and their partitions by (number, topic); (P + V) who loses a partition to its rack.
     """
-    member, partition = owned.member[owned.valid], owned.partition[owned.valid]
+    valid = owned.valid & equal[groups.group_of_member[owned.member]]
+    member, partition = owned.member[valid], owned.partition[valid]
     revoked = np.full(len(owned.topic), NONE, np.int32)
     stays = ~owned.multiple_owners[partition]
     if racks is not None:
@@ -84,197 +98,88 @@ def _owned_and_revoked(
 
 
 def _quotas(
-    group: GroupSpec, owned: OwnedPartitions, held: Ints, min_quota: int, over_min_left: int
+    groups: GroupSpec, hash_order: Ints, held: Ints, wanted: Ints
 ) -> tuple[Ints, UnfilledMembers]:
     """
     How much everybody keeps, and who has room then.
 
     The first members, in Kafka's order, that hold more than the minimum quota keep one more, as many as may.
+
+    Args:
+        groups: The groups.
+        hash_order: Their members in Kafka's order.
+        held: (M) how much each holds.
+        wanted: (G) how much there is to hold.
     """
-    max_quota = min_quota + (over_min_left > 0)
-    full = owned.hash_order[held[owned.hash_order] >= max_quota][:over_min_left]
-    keeps = np.minimum(held, min_quota)
-    keeps[full] = max_quota
-    by_id = members_by_id(group)
-    under_min = by_id[held[by_id] < min_quota]
-    exactly_min = np.zeros(0, np.int64)
-    if len(full) < over_min_left:
-        has_room = (held >= min_quota) & (keeps < max_quota)
-        exactly_min = by_id[has_room[by_id]]
+    of_member = groups.group_of_member
+    quota, extras = np.divmod(wanted, np.maximum(np.diff(groups.member_start), 1))
+    least, most = quota[of_member], (quota + (extras > 0))[of_member]
+    over = held[hash_order] >= most[hash_order]
+    before = starts_of(over.astype(np.int64))
+    turn = before[:-1] - before[groups.member_start[:-1]][of_member]
+    full = hash_order[over & (turn < extras[of_member])]
+    keeps = np.minimum(held, least)
+    keeps[full] = most[full]
+    left = extras - np.bincount(of_member[full], minlength=len(extras))
+    by_id = members_by_id(groups)
+    under_min = by_id[(held < least)[by_id]]
+    has_room = (held >= least) & (keeps < most) & (left > 0)[of_member]
     return keeps, UnfilledMembers(
+        group_of=of_member,
         under_min=under_min,
-        need=min_quota - held[under_min],
-        exactly_min=exactly_min,
-        over_min_left=over_min_left - len(full),
+        need=(least - held)[under_min],
+        exactly_min=by_id[has_room[by_id]],
+        over_min_left=left,
     )
 
 
 def _assign(
-    unassigned: Ints, racks: RackInfo | None, unfilled: UnfilledMembers
-) -> tuple[Ints, Ints]:
-    """The unassigned partitions in the order in which they find a member, and these members."""
-    if racks is None:
-        return unassigned, assign_round_robin(len(unassigned), unfilled)
-    unassigned = unassigned[np.argsort(racks.nearby_members[unassigned], kind="stable")]
-    takers, left = assign_rack_aware_round_robin(unassigned, racks, unfilled)
-    rest = takers == NONE
-    others = assign_round_robin(int(rest.sum()), left)
-    return np.concatenate([unassigned[~rest], unassigned[rest]]), np.concatenate(
-        [takers[~rest], others]
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class UnfilledMembers:
+    groups: GroupSpec,
+    unassigned: Ints,
+    counts: Ints,
+    racks: RackInfo | None,
+    unfilled: UnfilledMembers,
+) -> tuple[Ints, Ints, dict[int, Infeasible]]:
     """
-    Members with room for more partitions; the quotas are Kafka's minQuota and maxQuota = minQuota + 1.
-
-    Attributes:
-        under_min: Members below the minimum quota, in their turn.
-        need: How many each of these lacks.
-        exactly_min: Members with exactly the minimum quota that may have one more, in their turn.
-        over_min_left: How many members may still come to have the maximum quota.
+    The unassigned partitions, *counts* of each group, in the order in which they find a member, and these members; what
+    is in the way of the groups that are left out.
     """
+    near, takers = unassigned[:0], unassigned[:0]
+    if racks is not None:
+        group, nearby = np.arange(len(counts)).repeat(counts), racks.nearby_members[unassigned]
+        unassigned = unassigned[stable_order(group * (int(nearby.max(initial=0)) + 1) + nearby)]
+        takers, unfilled = assign_near(unassigned, counts, racks, unfilled)
+        found = takers != NONE
+        near, takers, unassigned = unassigned[found], takers[found], unassigned[~found]
+        counts = counts - np.bincount(group[found], minlength=len(counts))
+    problems = _problems(groups, counts, unfilled)
+    if problems:
+        fine = np.isin(np.arange(len(counts)), list(problems), invert=True)
+        unassigned = unassigned[fine.repeat(counts)]
+        counts, unfilled = counts * fine, unfilled.within(fine)
+    others = assign_round_robin(counts, unfilled)
+    return np.concatenate([near, unassigned]), np.concatenate([takers, others]), problems
 
-    under_min: Ints
-    need: Ints
-    exactly_min: Ints
-    over_min_left: int
 
-
-def assign_rack_aware_round_robin(
-    unassigned: Ints, racks: RackInfo, unfilled: UnfilledMembers
-) -> tuple[Ints, UnfilledMembers]:
+def _problems(groups: GroupSpec, counts: Ints, unfilled: UnfilledMembers) -> dict[int, Infeasible]:
     """
-    Give partitions to members on their racks: round those under the minimum, else to the first with exactly that.
+    Where Kafka's class throws.
 
-    Args:
-        unassigned: Partitions in the order in which they are assigned.
-        racks: The group's racks.
-        unfilled: Who has room.
-
-    Returns:
-        (unassigned) the member that gets each, NONE where nobody fits; and who has room then.
+    There are too many partitions or too few for the members only where a kept partition has vanished.
     """
-    rack_of = racks.member.tolist()
-    ring, queue = _Ring(unfilled, rack_of), _Queue(unfilled, rack_of)
-    start, rack = racks.replicas.start.tolist(), racks.replicas.rack.tolist()
-    takers = [NONE] * len(unassigned)
-    for turn, partition in enumerate(unassigned.tolist()):
-        fitting = rack[start[partition] : start[partition + 1]]
-        place = ring.next(fitting)
-        if place == NONE:
-            takers[turn] = queue.take(fitting)
+    lacking, room = unfilled.lacking, unfilled.room
+    nobody = np.diff(groups.member_start) == 0
+    problems = {}
+    for number in np.flatnonzero(nobody | (counts < lacking) | (counts > room)).tolist():
+        if nobody[number]:
+            problems[number] = Infeasible(
+                "a sticky strategy cannot assign to 0 members (Kafka: ArithmeticException).",
+                fix="Start a member, or look at range, which then assigns nothing.",
+            )
             continue
-        takers[turn] = ring.under_min[place]
-        if ring.give(place):
-            queue.append(ring.under_min[place])
-    left = [place for place, need in enumerate(ring.need) if need]
-    return np.array(takers, np.int64), UnfilledMembers(
-        under_min=np.array([ring.under_min[place] for place in left], np.int64),
-        need=np.array([ring.need[place] for place in left], np.int64),
-        exactly_min=np.array(queue.left(), np.int64),
-        over_min_left=queue.over_min_left,
-    )
-
-
-def assign_round_robin(count: int, unfilled: UnfilledMembers) -> Ints:
-    """
-    Give out *count* partitions round those under the minimum, then one each to those with exactly that.
-
-    Returns:
-        (count) the member that gets each.
-
-    Raises:
-        Infeasible: There are too many partitions or too few, where Kafka's class throws; only a kept partition that
-            has vanished brings that about.
-
-    >>> unfilled = UnfilledMembers(
-    ...     under_min=np.array([4, 7]), need=np.array([1, 2]), exactly_min=np.array([5]), over_min_left=2)
-    >>> assign_round_robin(5, unfilled).tolist()
-    [4, 7, 7, 5, 4]
-    """
-    turns, done = [np.zeros(0, np.int64)], 0
-    for level in np.unique(unfilled.need).tolist():
-        turns.append(np.tile(unfilled.under_min[unfilled.need >= level], level - done))
-        done = level
-    filled = unfilled.under_min[np.argsort(unfilled.need, kind="stable")]
-    line = np.concatenate([*turns, unfilled.exactly_min, filled])
-    if not unfilled.need.sum() <= count <= len(line):
-        raise Infeasible(
-            f"{count:,} partitions are to be dealt to members that lack {unfilled.need.sum():,} and can take"
-            f" {len(line):,} (Kafka: IllegalStateException).",
+        problems[number] = Infeasible(
+            f"{counts[number]:,} partitions are to be dealt to members that lack {lacking[number]:,} and can take"
+            f" {room[number]:,} (Kafka: IllegalStateException).",
             fix="Let members forget partitions that no longer exist: restart them.",
         )
-    return line[:count]
-
-
-class _Ring:
-    """Members under the minimum: a turn goes to the next one, from a cursor on, whose rack fits."""
-
-    def __init__(self, unfilled: UnfilledMembers, rack_of: Sequence[int]) -> None:
-        self.under_min, self.need = unfilled.under_min.tolist(), unfilled.need.tolist()
-        self._racks = [rack_of[member] for member in self.under_min]
-        self._cursor = 0
-        self._places: dict[int, list[int]] = {}
-        for place, rack in enumerate(self._racks):
-            self._places.setdefault(rack, []).append(place)
-
-    def next(self, fitting: Sequence[int]) -> int:
-        """The place of the next member on one of these racks, NONE without one."""
-        size = len(self.under_min)
-        best = 2 * size
-        for rack in fitting:
-            if places := self._places.get(rack):
-                at = bisect_left(places, self._cursor)
-                found = places[at] if at < len(places) else places[0] + size
-                best = min(best, found)
-        return best % size if best < 2 * size else NONE
-
-    def give(self, place: int) -> bool:
-        """Give one to the member at this place; whether it now has enough, and has left the ring."""
-        self._cursor = place + 1
-        self.need[place] -= 1
-        if self.need[place]:
-            return False
-        places = self._places[self._racks[place]]
-        del places[bisect_left(places, place)]
-        return True
-
-
-class _Queue:
-    """Members with exactly the minimum: the first whose rack fits may have one more, until no more extras are left."""
-
-    def __init__(self, unfilled: UnfilledMembers, rack_of: Sequence[int]) -> None:
-        self.over_min_left = unfilled.over_min_left
-        self._rack_of = rack_of
-        self._members: list[int] = []
-        self._taken: list[bool] = []
-        self._turns: dict[int, deque[int]] = {}
-        for member in unfilled.exactly_min.tolist():
-            self.append(member)
-
-    def append(self, member: int) -> None:
-        """Let a member queue up, if there are extras at all."""
-        if self.over_min_left:
-            self._turns.setdefault(self._rack_of[member], deque()).append(len(self._members))
-            self._members.append(member)
-            self._taken.append(False)
-
-    def take(self, fitting: Sequence[int]) -> int:
-        """The first member on one of these racks, which leaves the queue; NONE without one."""
-        if not self.over_min_left:
-            return NONE
-        heads = [(turns[0], turns) for rack in fitting if (turns := self._turns.get(rack))]
-        if not heads:
-            return NONE
-        turn, turns = min(heads, key=lambda head: head[0])
-        turns.popleft()
-        self._taken[turn] = True
-        self.over_min_left -= 1
-        return self._members[turn]
-
-    def left(self) -> list[int]:
-        """Who still queues, in turn; nobody when no extras are left."""
-        waiting = zip(self._members, self._taken, strict=True)
-        return [member for member, taken in waiting if not taken] if self.over_min_left else []
+    return problems

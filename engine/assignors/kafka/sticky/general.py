@@ -18,6 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from ....model.arrays import NONE, Ints
+from ....model.errors import Infeasible
 from ...interface import GroupSpec
 from ...kit.members import subscribes
 from ...kit.orders import least_first, places
@@ -33,17 +34,27 @@ from .reassignment import Balance, Reassignment
 
 
 def general_plan(group: GroupSpec, owned: OwnedPartitions, racks: RackInfo | None) -> StickyPlan:
-    """
-    Raises:
-        Infeasible: Kafka's class throws on this group.
-    """
+    """The plan for one group, or none where Kafka's class throws."""
+    try:
+        member, partition = _planned(group, owned, racks)
+    except Infeasible as problem:
+        nothing = np.zeros(0, np.int64)
+        return StickyPlan(
+            member=nothing, partition=nothing, transferring=None, problems={0: problem}
+        )
+    return StickyPlan(member=member, partition=partition, transferring=None)
+
+
+def _planned(group: GroupSpec, owned: OwnedPartitions, racks: RackInfo | None) -> tuple[Ints, Ints]:
+    """Members, ascending, and their partitions; raises where Kafka's class throws."""
     potential = potential_consumers(group, owned)
     kept = owned.valid & subscribes(group, owned.member, owned.topic[owned.partition])
     if racks is not None:
         kept &= ~racks.mismatch(owned.member, owned.partition)
     member, partition = owned.member[kept], owned.partition[kept]
     revoked = int(owned.valid.sum()) > len(partition)
-    unassigned = unassigned_partitions(potential.partitions, partition, owned, potential.place)
+    wanted = potential.partitions
+    unassigned = wanted[unassigned_partitions(group, wanted, partition, owned, potential.place)]
     current = CurrentAssignment(owned, member, partition, unassigned)
     assign_unassigned(unassigned, current, owned, potential, racks)
     lists = current.lists()
@@ -57,7 +68,7 @@ def general_plan(group: GroupSpec, owned: OwnedPartitions, racks: RackInfo | Non
     worse = balance_score(current.size[~participants.fixed]) >= balance_score(before)
     if not (moved and worse and len(partition)):
         lists = current.lists()
-    return StickyPlan(member=lists[0], partition=lists[1], transferring=None)
+    return lists
 
 
 def balance_score(sizes: Ints) -> int:

@@ -12,12 +12,14 @@ Source: `AbstractStickyAssignor.allSubscriptionsEqual` and `updatePrevAssignment
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ....model.arrays import NONE, Column, Flags, Indices, Ints, starts_of
 from ....model.assignments import Lists
+from ....model.errors import Infeasible
 from ...interface import GroupSpec
 from ...kit.members import hash_order
 from ...kit.orders import places
@@ -37,6 +39,17 @@ class MemberData:
     topic: Indices
     partition: Indices
     generation: Column
+
+
+def nothing_told(groups: GroupSpec) -> MemberData:
+    """Of members that own nothing."""
+    nothing, count = np.zeros(0, np.int32), len(groups.members)
+    return MemberData(
+        start=np.zeros(count + 1, np.int64),
+        topic=nothing,
+        partition=nothing,
+        generation=Column.unknown(count),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -191,11 +204,13 @@ class StickyPlan:
         partition: (entries) into the P + V partitions of `OwnedPartitions`.
         transferring: (P) the new owner of a partition that somebody else must give up first, NONE elsewhere. None: the
             plan does not tell; `transferring_of` works it out as `cooperative-sticky` does.
+        problems: Why there is no plan for a group, by its number; nothing above is of it.
     """
 
     member: Ints
     partition: Ints
     transferring: Indices | None
+    problems: Mapping[int, Infeasible] = field(default_factory=dict)
 
 
 def lists_of(
@@ -254,15 +269,16 @@ def _among(member: Ints, partition: Ints, members: Ints, partitions: Ints, size:
 
 
 def unassigned_partitions(
-    wanted: Ints, kept: Ints, owned: OwnedPartitions, topic_place: Ints
+    groups: GroupSpec, wanted: Ints, kept: Ints, owned: OwnedPartitions, topic_place: Ints
 ) -> Ints:
     """
-    The partitions that are left to hand out, as Kafka finds them.
+    The partitions that are left to hand out, as Kafka finds them: where they stand in *wanted*.
 
     It goes through both sorted lists side by side, so from the first kept partition that has vanished on it takes none
     for kept, and hands out what sorts behind a second time.
 
     Args:
+        groups: The groups.
         wanted: All partitions of assignable topics, by (place of topic, number).
         kept: Those that members keep, vanished ones included.
         owned: What they point into.
@@ -270,10 +286,11 @@ def unassigned_partitions(
     """
     taken = np.zeros(len(owned.topic), np.bool_)
     taken[kept] = True
-    vanished = kept[kept >= owned.size]
+    vanished = owned.topic[kept[kept >= owned.size]]
     if len(vanished):
-        first = int(topic_place[owned.topic[vanished]].min())
-        behind = kept[topic_place[owned.topic[kept]] > first]
+        first = np.full(groups.group_count, len(topic_place))
+        np.minimum.at(first, groups.group_of_topic[vanished], topic_place[vanished])
+        topic = owned.topic[kept]
+        behind = kept[topic_place[topic] > first[groups.group_of_topic[topic]]]
         taken[behind] = False
-    unassigned: Ints = wanted[~taken[wanted]]
-    return unassigned
+    return np.flatnonzero(~taken[wanted])
