@@ -78,7 +78,7 @@ class RacksServer:
         by_id = uuid_order(topic_ids(group))
         topics = by_id[(wanted & (group.topic_size > 0))[by_id]]
         if group.topic_size[topics].sum() > MOST_PARTITIONS:
-            return uniform(group)
+            return uniform(group).one()
         if not len(topics):
             return Assignment(owner=np.full(group.partition_count, NONE, np.int32))
         return Assignment(owner=_owners(group, _read(group, topics)))
@@ -209,7 +209,7 @@ def _bounds(group: GroupSpec, order: Ints, owner: Ints, partitions: int) -> tupl
         fewest = np.full(members, partitions // members)
         return fewest, fewest + 1
     held = np.append(order, NONE)[owner].astype(np.int32)
-    given = uniform(rejoining(group, held)).owner
+    given = uniform(rejoining(group, held)).one().owner
     size = np.bincount(given[given != NONE], minlength=members)[order]
     least, highest = int(size.min()), int(size.max())
     if members * (highest - least) > MOST_STEPS:

@@ -47,7 +47,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..model.assignments import Assignment, Deployment
-from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .interface import USUAL_PROMISES, Answers, GroupSpec, Promise
 from .kafka.uniform import uniform
 from .kit.why import Steps, kept_or_given, owned_of
 
@@ -74,7 +74,11 @@ class Uniform:
         Raises:
             Infeasible: Kafka's class throws: what members own contradicts the topics, or each other.
         """
-        return uniform(group)
+        return self.assign_many(group).one()
+
+    def assign_many(self, groups: GroupSpec) -> Answers:
+        """As `assign`, for each of many groups."""
+        return uniform(groups)
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """Who had the partition, and whether it keeps it."""

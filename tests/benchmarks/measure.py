@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 from rich.console import Console
@@ -25,7 +25,7 @@ _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The median time of some calls, and the memory one more took at its peak, beside what was there before."""
+    """The median processor time of some calls, and the memory one more took at its peak, beside what was there before."""
 
     milliseconds: float
     peak_mib: float
@@ -50,9 +50,9 @@ def measure(
 
 
 def _timed(call: Callable[[Any], object], argument: Any) -> float:
-    began = perf_counter()
+    began = process_time()
     call(argument)
-    return (perf_counter() - began) * 1000
+    return (process_time() - began) * 1000
 
 
 def _peak(call: Callable[[Any], object], argument: Any) -> float:

@@ -1,12 +1,11 @@
-"""The groups that are measured, by name, and the ratio asked for at each."""
+"""The groups that are measured, by name."""
 
 from __future__ import annotations
 
 import copy
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -15,96 +14,104 @@ from tests.oracle.groups import SERVER_SIDE, Case, tell
 FRESH, JOINS, LEAVES = "fresh", "one joins", "one leaves"
 BUCKETS = 5
 RACKS = ("rack-0", "rack-1", "rack-2")
-THIRD, AS_FAST, TWICE = Fraction(1, 3), Fraction(1), Fraction(2)
+AT_ONCE = 250
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """
-    One strategy on one group, in one scene or two.
+    One strategy on groups of one size, in one scene or more.
 
     Attributes:
-        name: How it is asked for.
         strategy: Of both sides.
-        members, partitions, topics: How many; all topics are of one size.
-        asked: Scene -> how many times as fast as Kafka's class ours shall be; None where nothing is asked.
+        members, partitions, topics: How many a group has; all topics are of one size.
+        scenes: What happened to the groups before.
         repeat: Timed calls on either side.
         warm_up: Calls before them: a JVM compiles what it meets often.
+        groups: How many different groups a call takes: at once, or where a strategy cannot, and on Kafka's side, one
+            after the other.
         unequal: Members and topics are in five equal parts, as in Kafka's JMH benchmarks; else all
             subscribe to everything.
         racks: Each partition has replicas on two of three racks, else nobody knows of racks.
         rates: What arrives for each partition is known, log-normal; else nothing is.
     """
 
-    name: str
     strategy: str
     members: int
     partitions: int
     topics: int
-    asked: Mapping[str, Fraction | None]
+    scenes: tuple[str, ...] = (FRESH,)
     repeat: int = 15
     warm_up: int = 30
+    groups: int = 1
     unequal: bool = False
     racks: bool = False
     rates: bool = False
 
     @property
+    def notes(self) -> list[str]:
+        """What the groups have beside their size."""
+        return [note for note in ("unequal", "racks", "rates") if getattr(self, note)]
+
+    @property
     def size(self) -> str:
-        """Members x partitions x topics, in words."""
-        notes = [", unequal" * self.unequal, ", racks" * self.racks, ", rates" * self.rates]
-        return f"{self.members:,} x {self.partitions:,} x {self.topics:,}" + "".join(notes)
+        """Members x partitions, in words."""
+        return ", ".join([f"{self.members:,} x {self.partitions:,}", *self.notes])
+
+    @property
+    def name(self) -> str:
+        """How it is asked for."""
+        return "-".join([self.strategy, str(self.members), str(self.partitions), *self.notes])
 
 
-def _general(name: str, strategy: str) -> Point:
-    asked = {FRESH: TWICE, JOINS: TWICE}
-    return Point(name, strategy, 1_000, 10_000, 1_000, asked, 3, 1, unequal=True)
+SIZES = {
+    "small": Point("", 10, 100, 5, (), 15, 40, AT_ONCE),
+    "middle": Point("", 100, 1_000, 10, (), 7, 20, AT_ONCE),
+    "large": Point("", 1_000, 100_000, 100, (), 9, 15),
+    "huge": Point("", 2_000, 1_000_000, 500, (), 3, 3),
+}
+KEEPS = ("sticky", "cooperative-sticky", "uniform")
+"""Those of Kafka's strategies that look at what members had."""
 
 
-_SMALL: dict[str, Fraction | None] = {FRESH: None, JOINS: None}
-_QUICK: dict[str, Fraction | None] = {FRESH: THIRD, JOINS: THIRD}
-
-POINTS = (
-    Point("small-sticky", "sticky", 10, 100, 5, _SMALL, 201, 5_000),
-    Point("small-uniform", "uniform", 10, 100, 5, _SMALL, 201, 5_000),
-    Point("range", "range", 1_000, 100_000, 100, {FRESH: THIRD}),
-    Point("range-racks", "range", 1_000, 100_000, 100, {FRESH: THIRD}, 7, 10, racks=True),
-    Point("range-server", "range-server", 10_000, 100_000, 100, {FRESH: THIRD}),
-    Point("roundrobin", "roundrobin", 1_000, 100_000, 100, {FRESH: THIRD}),
-    Point("uniform", "uniform", 10_000, 100_000, 100, _QUICK),
-    Point("uniform-unequal", "uniform", 10_000, 100_000, 100, _QUICK, unequal=True),
-    Point("sticky-racks", "sticky", 1_000, 100_000, 100, _QUICK, 7, 10, racks=True),
-    _general("sticky-unequal", "sticky"),
-    _general("cooperative-unequal", "cooperative-sticky"),
-    Point("sticky-million", "sticky", 2_000, 1_000_000, 500, {FRESH: THIRD, LEAVES: AS_FAST}, 3, 2),
-)
-"""In the order of the table, and of their cost."""
+def _peers() -> Iterator[Point]:
+    """Every strategy of Kafka's at every size, and some with racks, or unequal subscriptions."""
+    for strategy in ("range", "roundrobin", "range-server", *KEEPS):
+        scenes = (FRESH, JOINS) if strategy in KEEPS else (FRESH,)
+        for size in SIZES.values():
+            yield replace(size, strategy=strategy, scenes=scenes)
+    large = SIZES["large"]
+    yield replace(large, strategy="range", scenes=(FRESH,), repeat=5, warm_up=8, racks=True)
+    yield replace(large, strategy="sticky", scenes=(FRESH, JOINS), repeat=3, warm_up=5, racks=True)
+    yield Point("uniform", 10_000, 100_000, 100, (FRESH, JOINS), 9, 15, unequal=True)
+    for strategy in ("sticky", "cooperative-sticky"):
+        yield Point(strategy, 1_000, 10_000, 1_000, (FRESH, JOINS), 3, 1, unequal=True)
 
 
-def _loaded(name: str, members: int, partitions: int, topics: int) -> Point:
-    asked = {FRESH: None}
-    return Point(name, "balanced", members, partitions, topics, asked, 5, 1, racks=True, rates=True)
+def _alone() -> Iterator[Point]:
+    """Strategies that Kafka has no class for."""
+    for strategy, known in (
+        ("balanced", {"racks": True, "rates": True}),
+        ("drain", {"rates": True}),
+        *(
+            (name, {"racks": True})
+            for name in ("min_traffic", "balance_subtopology", "racks-server")
+        ),
+        *((name, {}) for name in ("fair", "lag-aware", "random")),
+    ):
+        for size in ("small", "middle", "large"):
+            yield replace(
+                SIZES[size], strategy=strategy, scenes=(FRESH,), repeat=3, warm_up=1, **known
+            )
 
 
-ALONE = (
-    *(
-        Point(strategy, strategy, members, partitions, topics, {FRESH: None}, 5, 1)
-        for strategy, members, partitions, topics in (
-            ("fair", 1_000, 100_000, 100),
-            ("lag-aware", 1_000, 100_000, 100),
-            ("random", 1_000, 100_000, 100),
-            ("balanced", 100, 1_000, 10),
-        )
-    ),
-    _loaded("balanced-small", 10, 100, 5),
-    _loaded("balanced-rates", 100, 1_000, 10),
-    _loaded("balanced-giant", 1_000, 50_000, 100),
-)
-"""Strategies that Kafka has no class for, shown beside nothing."""
+POINTS = (*_peers(), *_alone())
+"""In the order of the table."""
 
 
-def build(point: Point) -> Case:
-    """The point's group before anybody owns anything, as a case; the same every time."""
-    random = Random(point.name)
+def build(point: Point, number: int = 0) -> Case:
+    """One of the point's groups before anybody owns anything, as a case; the same every time."""
+    random = Random(f"{point.name} {number}")
     parts = BUCKETS if point.unequal else 1
     names = [f"topic-{t}" for t in range(point.topics)]
     size = point.partitions // point.topics
@@ -117,11 +124,17 @@ def build(point: Point) -> Case:
             "rack": RACKS[place % len(RACKS)] if point.racks else None,
         }
         members.append({**member, "owned": [], "generation": None, "user_data": None})
-    case: Case = {"id": point.name, "strategy": point.strategy, "topics": {}, "members": members}
+    case: Case = {
+        "id": f"{point.name}-{number}",
+        "strategy": point.strategy,
+        "topics": {},
+        "members": members,
+    }
     for name in names:
         replicas = [random.sample(RACKS, 2) if point.racks else [] for _ in range(size)]
         case["topics"][name] = {"partitions": replicas, "lags": [7] * size}
         if point.rates:
+            case["topics"][name]["lags"] = [int(random.lognormvariate(8, 2)) for _ in range(size)]
             case["topics"][name]["rates"] = [random.lognormvariate(3, 1) for _ in range(size)]
         if point.strategy in SERVER_SIDE:
             case["topics"][name]["id"] = _uuid(random)

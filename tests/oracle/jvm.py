@@ -19,11 +19,8 @@ from typing import Any, ClassVar, Self
 from tests.stage.kafka.jars import classpath, resolve_jars, wanted
 from tests.stage.process import LocalClusterError, checkout_home, find_java, has_compiler
 
-STRATEGIES = (
-    *("range", "roundrobin", "sticky", "cooperative-sticky"),
-    *("uniform", "range-server", "racks-server"),
-    *("fair", "lag-aware"),
-)
+KAFKAS = ("range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "range-server")
+STRATEGIES = (*KAFKAS, "racks-server", "fair", "lag-aware")
 """What there is a class for: Kafka's, then ours for brokers, last ours for members."""
 
 SOURCES = Path(__file__).with_name("java")

@@ -11,19 +11,24 @@ Source: `ModernGroup.subscriptionType` of Kafka 4.3.
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode
+from contextlib import suppress
 from hashlib import md5
 from uuid import UUID
 
 import numpy as np
 
-from ...model.arrays import Ints
+from ...model.arrays import Flags, Indices, Ints, ragged_entries
 from ...model.errors import Infeasible
 from ..interface import GroupSpec
-from ..kit.java_order import Uuids, utf16, uuid_halves
+from ..kit.java_order import Uuids, packed_halves, utf16
 from ..kit.orders import distinct
 
 _AT_ONCE = 1 << 16
 """So many subscriptions are compared at a time; ten millions at once would wait for memory."""
+
+
+_BYTES = 16
+"""Of a UUID."""
 
 
 def homogeneous(group: GroupSpec) -> bool:
@@ -36,29 +41,79 @@ def homogeneous(group: GroupSpec) -> bool:
     >>> homogeneous(spec({"a": ["t"], "b": ["t", "gone"]}, {"t": 1}))
     False
     """
-    topics, sizes = len(group.topics), np.diff(group.subscription_start)
-    if not len(sizes) or _equal_as_sent(group, sizes):
-        return True
-    named = np.zeros(topics, np.bool_)
-    named[group.subscribed(0)] = True
-    if not named[group.subscription_topic].all():
-        return False  # somebody names what the first member does not
-    pairs = np.repeat(np.arange(len(sizes)), sizes) * topics + group.subscription_topic
-    return len(distinct(pairs, len(sizes) * topics)) == len(sizes) * int(named.sum())
+    return bool(alike(group).all())
 
 
-def _equal_as_sent(group: GroupSpec, sizes: Ints) -> bool:
-    if (sizes != sizes[0]).any():
-        return False
-    sent = group.subscription_topic.reshape(len(sizes), -1)
-    rows = max(_AT_ONCE // max(int(sizes[0]), 1), 1)
-    return all((sent[at : at + rows] == sent[0]).all() for at in range(0, len(sent), rows))
+def alike(groups: GroupSpec) -> Flags:
+    """
+    (G) `homogeneous` of each of many groups.
+
+    >>> from evenkeel.engine.assignors.interface import spec, together
+    >>> some = [spec({"a": ["t"], "b": ["t"]}, {"t": 1}), spec({"a": [], "b": ["t"]}, {"t": 1})]
+    >>> alike(together(some)).tolist()
+    [True, False]
+    """
+    differing = _differing_as_sent(groups)
+    if not differing.any():
+        return ~differing
+    topics, count = groups.subscription_topic, len(groups.topics)
+    members = np.diff(groups.member_start)
+    named = np.zeros(count, np.bool_)
+    firsts = groups.member_start[:-1][members > 0]
+    named[topics[ragged_entries(groups.subscription_start, firsts)[1]]] = True
+    # somebody names what the first member does not
+    differing_sets = np.zeros(groups.group_count, np.bool_)
+    differing_sets[groups.group_of_topic[topics[~named[topics]]]] = True
+    unsure = differing & ~differing_sets
+    if unsure.any():
+        rows = np.repeat(np.arange(len(groups.members)), np.diff(groups.subscription_start))
+        asked = unsure[groups.group_of_topic[topics]]
+        pairs = distinct(rows[asked] * count + topics[asked], len(groups.members) * count)
+        found, wanted = (
+            np.bincount(groups.group_of_topic[one], minlength=groups.group_count)
+            for one in (pairs % count, named)
+        )
+        differing_sets |= unsure & (found != members * wanted)
+    return ~differing_sets
+
+
+def _differing_as_sent(groups: GroupSpec) -> Flags:
+    """(G) whether a member's list is not, name by name, that of the member before it."""
+    start, sent = groups.subscription_start, groups.subscription_topic
+    sizes = np.diff(start)
+    differing = np.ones(len(sizes), np.bool_)
+    for size in np.flatnonzero(np.bincount(sizes)).tolist():
+        members = np.flatnonzero(sizes == size)
+        if len(members) == len(sizes):
+            lists = sent.reshape(len(sizes), size)
+        else:
+            lists = sent[start[members][:, np.newaxis] + np.arange(size)]
+        rows = max(_AT_ONCE // max(size, 1), 1)
+        for at in range(1, len(members), rows):
+            these = members[at : at + rows]
+            before = slice(at - 1, at - 1 + len(these))
+            same = lists[at : at + rows] == lists[before]
+            alone = members[before] + 1 < these
+            differing[these] = alone if same.all() else alone | ~same.all(axis=1)
+    differing[groups.member_start[:-1][np.diff(groups.member_start) > 0]] = False
+    found = np.zeros(groups.group_count, np.bool_)
+    found[groups.group_of_member[differing]] = True
+    return found
 
 
 def subscribed_topics(group: GroupSpec, member: int) -> Ints:
     """The existing topics that a member names, each once, in the order of first mention."""
-    named = dict.fromkeys(group.subscribed(member).tolist())
-    return np.array([t for t in named if group.topic_exists[t]], np.int64)
+    return topics_named(group, np.array([member]))
+
+
+def topics_named(groups: GroupSpec, members: Ints | Indices) -> Ints:
+    """The same of some members, of one group each, one after the other."""
+    topics = groups.subscription_topic[ragged_entries(groups.subscription_start, members)[1]]
+    first = np.zeros(len(groups.topics), np.int64)
+    mention = np.arange(len(topics))
+    first[topics[::-1]] = mention[::-1]  # written last, the first stays
+    found: Ints = topics[(first[topics] == mention) & groups.topic_exists[topics]].astype(np.int64)
+    return found
 
 
 def topic_ids(group: GroupSpec) -> Uuids:
@@ -75,15 +130,38 @@ def topic_ids(group: GroupSpec) -> Uuids:
     >>> same == again, same, stand_in
     (True, [-568210367123287600, -6384696206158828554], [4772353579196757375, -7292576561881665254])
     """
-    named = zip(group.topics, group.topic_ids, strict=True)
-    return uuid_halves(
-        [
-            UUID(bytes=md5(utf16(name), usedforsecurity=False).digest(), version=3)
-            if known is None
-            else _id(name, known)
-            for name, known in named
-        ]
-    )
+    ids, problems = topic_ids_of_many(group)
+    for problem in problems.values():
+        raise problem
+    return ids
+
+
+def topic_ids_of_many(groups: GroupSpec) -> tuple[Uuids, dict[int, Infeasible]]:
+    """The same for many groups, and why a group has none, by its number."""
+    problems: dict[int, Infeasible] = {}
+    pairs = list(zip(groups.topics, groups.topic_ids, strict=True))
+    digits = [_stand_in(name) if id is None else id.replace("-", "") for name, id in pairs]
+    if set(map(len, digits)) <= {2 * _BYTES}:
+        with suppress(ValueError):
+            packed = bytes.fromhex("".join(digits))
+            if len(packed) == _BYTES * len(digits):
+                return packed_halves(packed), problems
+    packed = b""
+    for topic, (name, id) in enumerate(pairs):
+        try:
+            packed += bytes.fromhex(digits[topic]) if id is None else _id(name, id).bytes
+        except Infeasible as problem:
+            problems.setdefault(int(groups.group_of_topic[topic]), problem)
+            packed += bytes(_BYTES)
+    return packed_halves(packed), problems
+
+
+def _stand_in(name: str) -> str:
+    """The digits of a UUID of version 3, of the name alone."""
+    digest = bytearray(md5(utf16(name), usedforsecurity=False).digest())
+    digest[6] = digest[6] & 0x0F | 0x30
+    digest[8] = digest[8] & 0x3F | 0x80
+    return digest.hex()
 
 
 def _id(topic: str, text: str) -> UUID:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ...model.arrays import Ints
+from .orders import numbered, stable_order
 
 Hashes = npt.NDArray[np.uint32]
 """Java's 32-bit hash codes, unsigned."""
@@ -90,11 +91,14 @@ def string_hashes(names: Sequence[str]) -> Hashes:
     >>> string_hashes(["Aa", "BB", ""]).tolist()
     [2112, 2112, 0]
     """
-    joined = utf16("".join(names))
-    lengths = np.array([len(name) for name in names], np.int64)
-    if len(joined) != 2 * lengths.sum():  # characters beyond U+FFFF are two units each
+    joined = "".join(names)
+    lengths = np.fromiter(map(len, names), np.int64, len(names))
+    if joined.isascii():
+        units = np.frombuffer(joined.encode(), np.uint8).astype(np.uint32)
+    else:
+        units = np.frombuffer(utf16(joined), ">u2").astype(np.uint32)
+    if len(units) != len(joined):  # characters beyond U+FFFF are two units each
         lengths = np.array([len(utf16(name)) // 2 for name in names], np.int64)
-    units = np.frombuffer(joined, dtype=">u2").astype(np.uint32)
     starts = np.cumsum(lengths) - lengths
     hashes = np.zeros(len(names), np.uint32)
     for length in (np.flatnonzero(np.bincount(lengths)[1:]) + 1).tolist():
@@ -149,12 +153,32 @@ def map_orders(names: Sequence[str], start: Ints) -> Ints:
     >>> map_orders(["t1", "t0", "Aa"], np.array([0, 2, 3])).tolist()
     [1, 0, 2]
     """
-    hashes, sizes = string_hashes(names), np.diff(start)
-    spread = hashes ^ (hashes >> np.uint32(16))
-    buckets = np.array([capacity(size) for size in sizes.tolist()], np.uint32)
-    of_map = np.arange(len(sizes)).repeat(sizes)
-    bucket = spread & (buckets - np.uint32(1))[of_map]
-    return np.argsort((of_map << 32) + bucket, kind="stable")
+    return bucket_orders(string_hashes(names), start)
+
+
+def bucket_orders(hashes: Hashes, start: Ints, *, copied: bool = False) -> Ints:
+    """
+    `bucket_order` of several tables, one after the other.
+
+    Args:
+        hashes: Of the keys of all tables; each table's are distinct.
+        start: Where each table's keys begin, and where the last one's end.
+        copied: Whether each table was made of all its keys at once; else it took them one by one.
+
+    >>> hashes = np.array([17, 16, 16, 1], np.uint32)
+    >>> bucket_orders(hashes, np.array([0, 2, 4])).tolist()
+    [1, 0, 2, 3]
+    """
+    spread, sizes = hashes ^ (hashes >> np.uint32(16)), np.diff(start)
+    some, place = numbered(sizes, int(sizes.max(initial=0)) + 1)
+    initial = [
+        max(_LEAST_CAPACITY, int(n / 0.75) + 1) if copied else _LEAST_CAPACITY
+        for n in some.tolist()
+    ]
+    buckets = np.array(list(map(capacity, some.tolist(), initial)), np.uint32)
+    of_table = np.arange(len(sizes)).repeat(sizes)
+    bucket = spread & (buckets - np.uint32(1))[place[of_table]]
+    return stable_order(of_table, bucket.astype(np.int64))
 
 
 def map_order(names: Sequence[str], initial: int = _LEAST_CAPACITY) -> Ints:
@@ -249,7 +273,11 @@ def uuid_halves(uuids: Sequence[UUID]) -> Uuids:
     >>> uuid_halves([UUID(int=1), UUID(int=(1 << 128) - 1)]).tolist()
     [[0, 1], [-1, -1]]
     """
-    packed = b"".join(one.bytes for one in uuids)
+    return packed_halves(b"".join(one.bytes for one in uuids))
+
+
+def packed_halves(packed: bytes) -> Uuids:
+    """The same, of UUIDs of 16 bytes each."""
     return np.frombuffer(packed, dtype=">i8").astype(np.int64).reshape(-1, 2)
 
 

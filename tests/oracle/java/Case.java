@@ -9,7 +9,8 @@ import java.util.Objects;
 /**
  * One line of input: a group, and what is asked of it. Field names are those of the lines, in camel case.
  *
- * With {@code repeat} the assignor is also timed: so many calls, after {@code warmUp} ones that do not count.
+ * With {@code repeat} the assignor is also timed: so many calls, after {@code warmUp} ones that do not count. With
+ * {@code others} a call takes these groups in turn after the first, and its time is that of one of them on average.
  */
 record Case(
     Object id,
@@ -18,7 +19,12 @@ record Case(
     List<Member> members,
     String subscriptionType,
     int repeat,
-    int warmUp) {
+    int warmUp,
+    List<Case> others) {
+
+    Case {
+        others = Objects.requireNonNullElse(others, List.of());
+    }
 
     /** The racks of each partition's replicas: null is a broker without a rack, an empty list means unknown. Its lags, if known. */
     record Topic(String id, List<List<String>> partitions, List<Long> lags) {}

@@ -7,8 +7,11 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -20,8 +23,15 @@ final class Harness {
         .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
         .build();
 
-    /** What the last call gave, and the median time of those that were timed; null where none was to be. */
+    /**
+     * What the last call gave, and the median processor time of those that were timed; null where none was to be.
+     *
+     * It is that of the calling thread: what else the machine does does not count, nor do the collector and the
+     * compiler of the JVM, which work beside it.
+     */
     record Timed<R>(R given, Double milliseconds) {}
+
+    private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
 
     private Harness() {}
 
@@ -46,11 +56,16 @@ final class Harness {
         R given = null;
         for (int i = 0; i < times.length; i++) {
             Supplier<? extends R> call = ready.get();
-            long began = System.nanoTime();
+            long began = CLOCK.getCurrentThreadCpuTime();
             given = call.get();
-            times[i] = System.nanoTime() - began;
+            times[i] = CLOCK.getCurrentThreadCpuTime() - began;
         }
         return new Timed<>(given, repeat > 0 ? median(times) / 1e6 : null);
+    }
+
+    /** Calls one after the other as one call, which gives what the first gave. */
+    static <R> Supplier<R> inTurn(List<Supplier<R>> calls) {
+        return () -> calls.stream().map(Supplier::get).toList().get(0);
     }
 
     /** Milliseconds of calls whose answers nobody wants; null where none are asked for. */

@@ -11,9 +11,9 @@ import numpy as np
 
 from ....model.arrays import NONE
 from ....model.assignments import Assignment
-from ...interface import GroupSpec
+from ...interface import Answers, GroupSpec
 from ...kit.members import hash_order
-from .. import group_coordinator
+from ..group_coordinator import alike, topic_ids_of_many
 from .heterogeneous import assign_heterogeneous
 from .homogeneous import assign_homogeneous
 from .target import current_target
@@ -21,17 +21,26 @@ from .target import current_target
 __all__ = ["uniform"]
 
 
-def uniform(group: GroupSpec) -> Assignment:
+def uniform(groups: GroupSpec) -> Answers:
     """
     Returns:
-        An owner for each partition of a subscribed topic; a group without members owns nothing.
-
-    Raises:
-        Infeasible: Kafka's class throws: what members own contradicts the topics, or each other.
+        An owner for each partition of a subscribed topic; a group without members owns nothing. No answer where
+        Kafka's class throws: what members own contradicts the topics, or each other.
     """
-    if not group.members:
-        return Assignment(owner=np.full(group.partition_count, NONE, np.int32))
-    order = hash_order(group).astype(np.int32)
-    target = current_target(group, order)
-    assign = assign_homogeneous if group_coordinator.homogeneous(group) else assign_heterogeneous
-    return assign(group, order, target)
+    order = hash_order(groups).astype(np.int32)
+    target = current_target(groups, order)
+    ids, problems = topic_ids_of_many(groups)
+    asked = np.diff(groups.member_start) > 0
+    problems = {number: problem for number, problem in problems.items() if asked[number]}
+    asked[list(problems)] = False
+    equal = alike(groups)
+    place, own = np.full(groups.partition_count, NONE, np.int64), dict[int, Assignment]()
+    if (asked & equal).any():
+        problems |= assign_homogeneous(groups, asked & equal, order, target, ids, place)
+    if (asked & ~equal).any():
+        refused, own = assign_heterogeneous(groups, asked & ~equal, order, target, ids, place)
+        problems |= refused
+    if own:
+        place[np.isin(groups.group_of, list(own))] = NONE
+    owner = np.append(order, np.int32(NONE))[place]
+    return Answers(assignment=Assignment(owner=owner), problems=problems, own=own)

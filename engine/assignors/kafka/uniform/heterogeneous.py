@@ -11,19 +11,20 @@ Source: `UniformHeterogeneousAssignmentBuilder` of Kafka 4.3 (since 4.0, KAFKA-1
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from ....model.arrays import NONE, Indices, Ints
+from ....model.arrays import NONE, Flags, Indices, Ints
 from ....model.assignments import Assignment
-from ...interface import GroupSpec
-from ...kit.java_order import uuid_order
+from ....model.errors import Infeasible
+from ...interface import GroupSpec, picked
+from ...kit.java_order import Uuids, uuid_order
 from ...kit.kernels import at_work, kernel
 from ...kit.members import subscribers_in_order, subscribes
 from ...kit.orders import places, stable_order
-from ..group_coordinator import topic_ids
-from .target import MemberPartitions, answer_of_sets, refusal
+from .target import MemberPartitions, answer_of_sets, refusals
 
 
 @kernel
@@ -116,39 +117,56 @@ STEPS = 8
 """About how many elementary steps balancing takes per subscriber and per move."""
 
 
-def assign_heterogeneous(group: GroupSpec, order: Indices, target: MemberPartitions) -> Assignment:
+def assign_heterogeneous(
+    groups: GroupSpec,
+    which: Flags,
+    order: Indices,
+    target: MemberPartitions,
+    ids: Uuids,
+    place: Ints,
+) -> tuple[dict[int, Infeasible], dict[int, Assignment]]:
     """
     Let members keep what they still subscribe to, deal what is free, then even out.
 
     Args:
-        group: The group.
+        groups: The groups.
+        which: (G) those to assign.
         order: (M) the members by place; ties go to the lower place.
         target: What members should own at present.
+        ids: The topics' ids.
+        place: (P) filled with who gets what.
 
     Returns:
-        Who gets what. Of two members that own one partition, each may keep it.
-
-    Raises:
-        Infeasible: A member has a partition that is no more.
+        By its number, why a group has no answer: a member has a partition that is no more. And the answer of a group
+        in which each of two members that own one partition keeps it.
     """
-    target = target.take(subscribes(group, order[target.place], target.topic))
-    beyond = target.number >= group.topic_size[target.topic]
-    if beyond.any():
-        raise refusal(group, target.take(beyond), "is no more", "ArrayIndexOutOfBoundsException")
-    assignment = _TargetAssignment(group, order, target)
+    target = target.take(which[groups.group_of_topic[target.topic]])
+    target = target.take(subscribes(groups, order[target.place], target.topic))
+    problems = refusals(
+        groups,
+        target.take(target.number >= groups.topic_size[target.topic]),
+        "is no more",
+        "ArrayIndexOutOfBoundsException",
+    )
+    if problems:
+        which = which & ~np.isin(np.arange(groups.group_count), list(problems))
+        target = target.take(which[groups.group_of_topic[target.topic]])
+    assignment = _TargetAssignment(groups, order, target, place)
     # those with most partitions per subscriber first, then with fewest subscribers, then by id
-    topics = np.flatnonzero(assignment.subscribers.count)
-    count, size = assignment.subscribers.count[topics], group.topic_size[topics]
-    by_id = places(uuid_order(topic_ids(group)))[topics]
-    in_turn: list[int] = topics[np.lexsort((by_id, count, -(size / count)))].tolist()
+    subscribed = (assignment.subscribers.count > 0) & which[groups.group_of_topic]
+    topics = np.flatnonzero(subscribed)
+    count, size = assignment.subscribers.count[topics], groups.topic_size[topics]
+    of_group, by_id = groups.group_of_topic[topics], places(uuid_order(ids))[topics]
+    in_turn = topics[np.lexsort((by_id, count, -(size / count), of_group))].tolist()
     for topic in in_turn:
         assignment.fill(topic)
-    _balance_topics(assignment, in_turn)
-    return answer_of_sets(group, order, assignment.held())
+    for _, of_one in groupby(in_turn, groups.group_of_topic.tolist().__getitem__):
+        _balance_topics(assignment, list(of_one))
+    return problems, assignment.held_twice()
 
 
 def _balance_topics(assignment: _TargetAssignment, topics: list[int]) -> None:
-    """Balance all topics in turn, until a whole round has changed nothing."""
+    """Balance all topics of a group in turn, until a whole round has changed nothing."""
     shared = [t for t in topics if assignment.subscribers.count[t] > 1]
     last = NONE
     for _ in range(MAX_ITERATIONS):
@@ -166,6 +184,7 @@ class _TargetAssignment:
 
     Attributes:
         subscribers: Per topic, ascending by place.
+        order: (M) the members by place.
         owner: (P) place of the owner, NONE for nobody.
         size: (M) how many each place owns.
         second: What places had that others became the owners of; they keep it unless balancing brings it to them.
@@ -173,11 +192,14 @@ class _TargetAssignment:
         steps: How much work balancing has been so far; who has had much will have more.
     """
 
-    def __init__(self, group: GroupSpec, order: Indices, target: MemberPartitions) -> None:
+    def __init__(
+        self, group: GroupSpec, order: Indices, target: MemberPartitions, owner: Ints
+    ) -> None:
         self.group = group
+        self.order = order
         self.subscribers = subscribers_in_order(group, order)
         self.size = np.bincount(target.place, minlength=len(group.members))
-        self.owner = np.full(group.partition_count, NONE, np.int64)
+        self.owner = owner
         partition = group.topic_start[target.topic] + target.number
         self.owner[partition] = target.place  # of several, the last stays
         self.second = target.take(self.owner[partition] != target.place)
@@ -232,23 +254,37 @@ class _TargetAssignment:
             self.moves.append((start + partition, to))
         return len(given)
 
-    def held(self) -> MemberPartitions:
-        """Every owner and what second holders kept."""
-        owned = np.flatnonzero(self.owner != NONE)
-        partition = self.group.topic_start[self.second.topic] + self.second.number
+    def held_twice(self) -> dict[int, Assignment]:
+        """The answer of each group in which second holders keep something, by its number."""
+        group, second = self.group, self.second
+        partition = group.topic_start[second.topic] + second.number
         moved = {
             pair for move in self.moves for pair in zip(*map(np.ndarray.tolist, move), strict=True)
         }
-        kept = [
-            pair not in moved
-            for pair in zip(partition.tolist(), self.second.place.tolist(), strict=True)
-        ]
-        second = self.second.take(np.flatnonzero(kept))
-        return MemberPartitions(
-            place=np.concatenate([self.owner[owned], second.place]),
-            topic=np.concatenate([self.group.topic_of[owned], second.topic]),
-            number=np.concatenate([self.group.number_of[owned], second.number]),
+        pairs = zip(partition.tolist(), second.place.tolist(), strict=True)
+        second = second.take(np.array([pair not in moved for pair in pairs], np.bool_))
+        of_group = group.group_of_topic[second.topic]
+        return {
+            number: self._alone(number, second.take(of_group == number))
+            for number in sorted(set(of_group.tolist()))
+        }
+
+    def _alone(self, number: int, second: MemberPartitions) -> Assignment:
+        """The answer of one group: every owner, and what second holders kept."""
+        groups = self.group
+        start, member, topic = (
+            int(one[number])
+            for one in (groups.partition_start, groups.member_start, groups.topics_start)
         )
+        owner = self.owner[start : int(groups.partition_start[number + 1])]
+        owned = start + np.flatnonzero(owner != NONE)
+        held = MemberPartitions(
+            place=np.concatenate([self.owner[owned], second.place]) - member,
+            topic=np.concatenate([groups.topic_of[owned], second.topic]) - topic,
+            number=np.concatenate([groups.number_of[owned], second.number]),
+        )
+        order = self.order[member : int(groups.member_start[number + 1])] - member
+        return answer_of_sets(picked(groups, [number]), order, held)
 
 
 def ranked(row: Ints, size: Ints) -> tuple[Ints, Ints]:

@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....model.arrays import NONE, Indices, Ints
-from ....model.assignments import Assignment
+from ....model.arrays import NONE, Flags, Indices, Ints, starts_of
+from ....model.errors import Infeasible
 from ...interface import GroupSpec
-from ...kit.java_order import bucket_order, capacity, uuid_hashes
+from ...kit.java_order import Uuids, bucket_orders, uuid_hashes
 from ...kit.members import partition_order
-from ..group_coordinator import subscribed_topics, topic_ids
-from .target import MemberPartitions, held_wrongly, partitions_held_once, refusal
+from ...kit.orders import stable_order
+from ..group_coordinator import topics_named
+from .target import MemberPartitions, held_wrongly, partitions_held_once, refusals
 
 
-def assign_homogeneous(group: GroupSpec, order: Indices, target: MemberPartitions) -> Assignment:
+def assign_homogeneous(
+    groups: GroupSpec,
+    which: Flags,
+    order: Indices,
+    target: MemberPartitions,
+    ids: Uuids,
+    place: Ints,
+) -> dict[int, Infeasible]:
     """
     Let each member keep what its quota allows, and deal the rest to those that have room.
 
@@ -25,58 +33,78 @@ def assign_homogeneous(group: GroupSpec, order: Indices, target: MemberPartition
     more, leaves more to deal than there is room for, and Kafka's class throws.
 
     Args:
-        group: The group, of one member at least.
+        groups: The groups.
+        which: (G) those to assign, of one member at least.
         order: (M) the members by place, as they are asked.
         target: What they should own at present.
+        ids: The topics' ids.
+        place: (P) filled with who gets what.
 
-    Raises:
-        Infeasible: A partition is owned twice, or is no more.
+    Returns:
+        Why a group has no answer, by its number: a partition is owned twice, or is no more.
     """
-    topics = subscribed_topics(group, int(order[0]))
-    buckets = capacity(len(topics), max(16, int(len(topics) / 0.75) + 1))
-    # as a `HashSet` made of all of them at once is walked
-    topics = topics[bucket_order(uuid_hashes(topic_ids(group)[topics]), buckets)]
-    wanted = np.zeros(len(group.topics), np.bool_)
+    topics = topics_named(groups, order[groups.member_start[:-1][which]])
+    problems = dict[int, Infeasible]()
+    wanted = np.zeros(len(groups.topics), np.bool_)
     wanted[topics] = True
     target = target.take(wanted[target.topic])
-    owned = partitions_held_once(group, target)
+    owned = partitions_held_once(groups, target)
     if owned is None:
-        raise refusal(
-            group,
-            target.take(held_wrongly(group, target)),
+        problems = refusals(
+            groups,
+            target.take(held_wrongly(groups, target)),
             "is owned twice or is no more",
             "PartitionAssignorException, partitions were left unassigned",
         )
+        refused = np.isin(groups.group_of_topic, list(problems))
+        topics, target = topics[~refused[topics]], target.take(~refused[target.topic])
+        owned = groups.topic_start[target.topic] + target.number
+    topics = _as_walked(groups, topics, ids)
     has = np.bincount(target.place, minlength=len(order))
-    quota = quotas(has, int(group.topic_size[topics].sum()))
+    of_topics = groups.group_of_topic[topics]
+    partitions = np.zeros(groups.group_count, np.int64)
+    np.add.at(partitions, of_topics, groups.topic_size[topics])
+    quota = quotas(has, partitions, groups.member_start)
     nth = np.arange(len(target)) - np.repeat(np.cumsum(has) - has, has)
     fits = nth < quota[target.place]
-    place = np.full(group.partition_count, NONE, np.int64)
     place[owned] = target.place
-    partitions = partition_order(group, topics)
-    free = partitions[place[partitions] == NONE]
-    room = np.maximum(quota - has, 0)
-    place[np.concatenate([free, owned[~fits]])] = np.repeat(np.arange(len(order)), room)
-    return Assignment(owner=np.append(order, np.int32(NONE))[place])
+    every = partition_order(groups, topics)
+    dealt = every[place[every] == NONE]
+    if not fits.all():
+        dealt = np.concatenate([dealt, owned[~fits]])
+        dealt = dealt[stable_order(groups.group_of[dealt])]
+    place[dealt] = np.repeat(np.arange(len(order)), np.maximum(quota - has, 0))
+    return problems
 
 
-def quotas(has: Ints, partitions: int) -> Ints:
+def _as_walked(groups: GroupSpec, topics: Ints, ids: Uuids) -> Ints:
+    """The topics, group after group, as a `HashSet` made of all those of a group at once is walked."""
+    counts = np.bincount(groups.group_of_topic[topics], minlength=groups.group_count)
+    return topics[bucket_orders(uuid_hashes(ids[topics]), starts_of(counts), copied=True)]
+
+
+def quotas(has: Ints, partitions: Ints, start: Ints) -> Ints:
     """
     How many partitions each member may own (M).
 
-    The members that already have more than the others keep one more, as long as there is one; what then remains of
-    the extras goes to the last members.
+    The members of a group that already have more than the others keep one more, as long as there is one; what then
+    remains of the extras goes to the last members.
 
     Args:
         has: (M) how many of them each member has, in the order in which members are asked.
-        partitions: How many there are to own.
+        partitions: (G) how many there are to own.
+        start: (G + 1) where each group's members begin.
 
-    >>> quotas(np.array([1, 3, 0, 1]), 6).tolist(), quotas(np.array([1, 1, 1, 1]), 6).tolist()
-    ([1, 2, 1, 2], [1, 1, 2, 2])
+    >>> quotas(np.array([1, 3, 0, 1, 1, 1, 1, 1]), np.array([6, 6]), np.array([0, 4, 8])).tolist()
+    [1, 2, 1, 2, 1, 1, 2, 2]
     """
-    least, extras = divmod(partitions, len(has))
+    members = np.diff(start)
+    group = np.arange(len(members)).repeat(members)
+    least, extras = np.divmod(partitions, np.maximum(members, 1))
+    least, extras = least[group], extras[group]
     has_more = has > least
-    left = extras - (np.cumsum(has_more) - has_more)
-    needed_by_all = left >= np.arange(len(has), 0, -1)
+    claimed = starts_of(has_more.astype(np.int64))
+    left = extras - (claimed[:-1] - claimed[start[group]])
+    needed_by_all = left >= start[group + 1] - np.arange(len(has))
     found: Ints = least + ((has_more & (left > 0)) | needed_by_all)
     return found

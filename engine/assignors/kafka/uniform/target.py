@@ -1,8 +1,8 @@
 """
 Target assignments of KIP-848 groups: how an assignor gets them, and answers made of them.
 
-A target is one set of partitions per member. The coordinator does not check it: two members may have
-the same partition, and a topic that came back smaller leaves numbers that are no more.
+A target is one set of partitions per member, of one group or of many. The coordinator does not check it: two members
+may have the same partition, and a topic that came back smaller leaves numbers that are no more.
 Source: `GroupSpecImpl` and `MemberAssignment` of Kafka 4.3.
 """
 
@@ -40,6 +40,8 @@ class MemberPartitions:
 
     def take(self, index: Ints | Flags) -> MemberPartitions:
         """The entries an index or mask selects."""
+        if index.dtype == np.bool_ and index.all():
+            return self
         return MemberPartitions(
             place=self.place[index], topic=self.topic[index], number=self.number[index]
         )
@@ -132,7 +134,9 @@ def partitions_held_once(group: GroupSpec, held: MemberPartitions) -> Ints | Non
     if not bool((held.number < group.topic_size[held.topic]).all()):
         return None
     found = group.topic_start[held.topic] + held.number
-    return found if len(distinct(found, group.partition_count)) == len(found) else None
+    somebodys = np.zeros(group.partition_count, np.bool_)
+    somebodys[found] = True
+    return found if np.count_nonzero(somebodys) == len(found) else None
 
 
 def held_wrongly(group: GroupSpec, held: MemberPartitions) -> Flags:
@@ -144,16 +148,26 @@ def held_wrongly(group: GroupSpec, held: MemberPartitions) -> Flags:
     return wrong
 
 
-def refusal(group: GroupSpec, wrong: MemberPartitions, what: str, exception: str) -> Infeasible:
+def refusals(
+    groups: GroupSpec, wrong: MemberPartitions, what: str, exception: str
+) -> dict[int, Infeasible]:
     """
-    What to raise where Kafka's uniform assignor throws.
+    Why a group has no answer where Kafka's uniform assignor throws, by the group's number.
 
     Args:
-        group: The group.
-        wrong: The entries that make it throw, one at least.
+        groups: The groups.
+        wrong: The entries that make it throw.
         what: What is wrong with them.
         exception: What it throws.
     """
+    of_group = groups.group_of_topic[wrong.topic]
+    return {
+        number: _refusal(groups, wrong.take(of_group == number), what, exception)
+        for number in sorted(set(of_group.tolist()))
+    }
+
+
+def _refusal(group: GroupSpec, wrong: MemberPartitions, what: str, exception: str) -> Infeasible:
     pairs = sorted(set(zip(wrong.topic.tolist(), wrong.number.tolist(), strict=True)))
     first = f"{group.topics[pairs[0][0]]}-{pairs[0][1]}"
     others = len(pairs) - 1

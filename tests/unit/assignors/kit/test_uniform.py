@@ -145,7 +145,9 @@ def _one_after_another(has, partitions):
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=12), st.integers(0, 40))
 def test_quotas_are_those_of_asking_in_turn(has, partitions):
     """All at once or one after another, the same members may own one more."""
-    assert quotas(np.array(has), partitions).tolist() == _one_after_another(has, partitions)
+    found = quotas(np.array(has), np.array([partitions]), np.array([0, len(has)]))
+
+    assert found.tolist() == _one_after_another(has, partitions)
 
 
 def _one_by_one(size, count):
