@@ -199,6 +199,8 @@ class _Search:
     def _places(self, places: Places | None = None) -> Places:
         """Room for what comes of it; or what came of it, in the form that is used now."""
         members, partitions = self.members, self.partitions
+        if places is not None and isinstance(places.owner, list) is not self.loops.fast:
+            return places
         if places is not None:
             return Places(*(self.loops.given(each) for each in places))
         lengths = partitions, members, members, members, partitions, partitions
