@@ -37,6 +37,8 @@ def evened(problem: Problem, partition: Ints, beside: Ints, *, racks: bool) -> I
     >>> evened(problem, np.arange(5), np.zeros(3, np.int64), racks=True).tolist()
     [1, 1, 0, 0, 2]
     """
+    if _is_even(problem, partition, beside, racks=racks):
+        return problem.holder[partition]
     of_pair, member = np.nonzero(problem.may)
     start = np.searchsorted(of_pair, np.arange(len(problem.may) + 1))
     size = np.bincount(problem.topic_class[partition], minlength=len(problem.may))
@@ -47,6 +49,22 @@ def evened(problem: Problem, partition: Ints, beside: Ints, *, racks: bool) -> I
         if settled:
             return owner
         counts = beside + np.bincount(owner, minlength=problem.members)
+
+
+def _is_even(problem: Problem, partition: Ints, beside: Ints, *, racks: bool) -> bool:
+    """Whether it is seen at once that everything may stay: then nothing else is as good."""
+    holder = problem.holder[partition]
+    if holder.min(initial=0) == NONE:
+        return False
+    owns = np.bincount(holder, minlength=problem.members)
+    counts = owns + beside
+    fewest = counts[problem.may.any(axis=0)].min(initial=problem.partitions)
+    if counts[owns > 0].max(initial=0) > fewest + 1:
+        return False
+    crosses = problem.crosses
+    return not (
+        racks and crosses.any() and crosses[problem.pattern[partition], problem.site[holder]].any()
+    )
 
 
 class _Network:

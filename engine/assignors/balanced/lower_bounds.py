@@ -11,14 +11,15 @@ Of the peak:
 
 from __future__ import annotations
 
-import itertools
 from math import floor
+from typing import Any
 
 import numpy as np
 
-from ...model.arrays import NONE, Flags, Ints
+from ...model.arrays import Flags
 from ..flow.network import largest_flow
-from .problem import Rules
+from ..kit.kernels import kernel
+from .problem import Loops, Rules
 
 _MOST_SITES = 6
 """Racks up to which all sets of them are looked at."""
@@ -27,47 +28,68 @@ _ROUNDING = 1e-9
 """What sums of shares may be off by."""
 
 
-def peak_floor(rules: Rules) -> float:
+def peak_floor(rules: Rules, loops: Loops, order: Any) -> float:
     """
     What no assignment brings the utilization of the busiest member under.
+
+    Args:
+        rules: The group.
+        loops: The form of its loops.
+        order: (n) partitions, the heaviest first, as loops take them.
 
     >>> from evenkeel.engine.assignors.interface import spec
     >>> from evenkeel.engine.assignors.balanced.problem import load_of
     >>> from evenkeel.engine.assignors.balanced.problem import problem_of
     >>> def floor(*rates, **known):
     ...     group = spec({"a": ["t"], "b": ["t"]}, {"t": len(rates)}, rates={"t": rates}, **known)
-    ...     return peak_floor(load_of(group, problem_of(group)).rules)
+    ...     rules = load_of(group, problem_of(group)).rules
+    ...     return peak_floor(rules, Loops(rules, fast=False), np.argsort(-rules.weight).tolist())
     >>> floor(5, 4, 3), floor(8, 1), floor(3, 3, 3), floor(8, 1, capacities={"a": 10, "b": 20})
     (7.0, 8.0, 6.0, 0.4)
     """
-    members = rules.members
-    may = rules.may.reshape(-1, members)
-    everyone = may.any(axis=0)
-    best = np.where(may, rules.capacity, 0).max(axis=1)
-    alone = float((rules.weight / best[rules.topic_class]).max())
-    together = _together(rules.weight, int(everyone.sum())) / rules.capacity[everyone].max()
-    return max(alone, float(together), _fullest(rules, may))
+    return max(float(loops.run(largest_piece, order)), _fullest(rules))
 
 
-def _together(weight: Ints, members: int) -> int:
-    """For each j from 1 on the smallest j + 1 of the first j M + 1."""
-    descending = np.sort(weight)[::-1]
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(descending)])
-    j = np.arange(1, -(-len(weight) // members))
-    last = j * members
-    found = before[last + 1] - before[last - j]
-    return int(found.max(initial=0))
+@kernel
+def largest_piece(rules: Any, order: Any) -> float:
+    """Of a partition alone, and of each j + 1 of the first j M + 1 largest, what the best member has with them."""
+    weight, capacity, may = rules.weight, rules.capacity, rules.may
+    members = len(capacity)
+    best, able, most, largest = [0.0] * (len(may) // members), 0, 0.0, 0.0
+    for m in range(members):
+        knows = False
+        for k in range(len(best)):
+            if may[k * members + m]:
+                knows = True
+                best[k] = max(best[k], capacity[m])
+        if knows:
+            able += 1
+            most = max(most, capacity[m])
+    before = [0] * (len(order) + 1)
+    for place in range(len(order)):
+        p = order[place]
+        largest = max(largest, weight[p] / best[rules.topic_class[p]])
+        before[place + 1] = before[place] + weight[p]
+    j = 1
+    while j * able < len(order):
+        together = before[j * able + 1] - before[j * able - j]
+        largest = max(largest, together / most)
+        j += 1
+    return largest
 
 
-def _fullest(rules: Rules, may: Flags) -> float:
+def _fullest(rules: Rules) -> float:
     """The largest mean of any set of classes over the members that subscribe to one of them."""
+    may = rules.may.reshape(-1, rules.members)
+    if len(may) == 1:
+        return float(rules.weight.sum() / rules.capacity[may[0]].sum())
     weight = np.zeros(len(may), np.int64)
     np.add.at(weight, rules.topic_class, rules.weight)
     fullest = float(weight.sum() / rules.capacity[may.any(axis=0)].sum())
     classes, members = may.shape
     of_pair, member = np.nonzero(may)
     source, everyone = classes + members, classes + np.arange(members)
-    while len(may) > 1:
+    while True:
         caps = np.minimum(np.ceil(fullest * rules.capacity), weight.sum()).astype(np.int64)
         # which classes are on the surplus side of the smallest cut when members take no more than that
         tail = np.concatenate([np.full(classes, source), of_pair, everyone])
@@ -83,45 +105,109 @@ def _fullest(rules: Rules, may: Flags) -> float:
     return fullest
 
 
-def crossing_toll(rules: Rules, owner: Ints) -> int:
-    """What is read across racks."""
-    crossing = rules.crosses[rules.pattern * rules.sites + rules.site[owner]]
-    return int(rules.toll[crossing].sum())
+@kernel
+def totals(rules: Any, owner: Any) -> tuple[float, int, int]:
+    """The peak, the toll of what is read across racks, and how many partitions their holders lose."""
+    load, peak, toll, moves = [0] * len(rules.capacity), 0.0, 0, 0
+    for p in range(len(owner)):
+        m = owner[p]
+        if m >= 0:
+            load[m] += rules.weight[p]
+            if rules.crosses[rules.pattern[p] * rules.sites + rules.site[m]]:
+                toll += rules.toll[p]
+        if rules.holder[p] >= 0 and rules.holder[p] != m:
+            moves += 1
+    for m in range(len(load)):
+        peak = max(peak, load[m] / rules.capacity[m])
+    return peak, toll, moves
 
 
-def moved(rules: Rules, owner: Ints) -> int:
-    """How many partitions their holders lose."""
-    return int(((rules.holder != NONE) & (rules.holder != owner)).sum())
+@kernel
+def reached(rules: Any) -> Any:
+    """(K x sites) whether a member of each rack subscribes to the class."""
+    members, sites = len(rules.capacity), rules.sites
+    sees = [False] * (len(rules.may) // members * sites)
+    for place in range(len(rules.may)):
+        if rules.may[place]:
+            sees[place // members * sites + rules.site[place % members]] = True
+    return sees
 
 
-def cost_of_all(rules: Rules, owner: Ints) -> int:
-    """Tolls and moves together."""
-    return crossing_toll(rules, owner) + moved(rules, owner)
+@kernel
+def least_cost(rules: Any, sees: Any, p: int) -> int:
+    """What a partition costs at least: its toll, or 1 where only another member than its holder reads it without."""
+    toll, holder, at = rules.toll[p], rules.holder[p], rules.pattern[p] * rules.sites
+    row = rules.topic_class[p] * rules.sites
+    if toll == 0:
+        return 0
+    for s in range(rules.sites):
+        if sees[row + s] and not rules.crosses[at + s]:
+            return 1 if holder >= 0 and rules.crosses[at + rules.site[holder]] else 0
+    return int(toll)
 
 
-def least_tolls(rules: Rules) -> Ints:
-    """(n) what reading each partition costs at least."""
-    least: Ints = np.where(_always_crosses(rules), rules.toll, 0)
-    return least
+@kernel
+def least_costs(rules: Any, least: Any) -> int:
+    """Fill (n) with what each partition costs at least; what they cost together without moves."""
+    sees, tolls = reached(rules), 0
+    for p in range(len(least)):
+        least[p] = least_cost(rules, sees, p)
+        if least[p] > 1:
+            tolls += least[p]
+    return tolls
 
 
-def least_toll_under(rules: Rules, cap: float) -> int:
+@kernel
+def least_under(rules: Any, cap: float, order: Any) -> tuple[int, int]:
+    """
+    The least toll of all partitions, and how many change hands at least at that while nobody is above *cap*.
+
+    Args:
+        rules, cap: The group.
+        order: (n) partitions, the heaviest first.
+    """
+    sees, load, stays = reached(rules), [0] * len(rules.capacity), [False] * len(order)
+    toll, moves = 0, 0
+    for p in order:
+        least, holder = least_cost(rules, sees, p), rules.holder[p]
+        if least > 1:
+            toll += least
+        if least == 1:
+            moves += 1
+        elif holder >= 0:
+            stays[p] = True
+            load[holder] += rules.weight[p]
+    for p in order:  # who has too much gives up its heaviest
+        holder = rules.holder[p]
+        if stays[p] and load[holder] / rules.capacity[holder] > cap:
+            moves += 1
+            load[holder] -= rules.weight[p]
+    return toll, moves
+
+
+def least_toll_under(rules: Rules, loops: Loops, cap: float, always: int) -> int:
     """
     What is read across racks at least, at what toll, while nobody is above *cap*.
 
     Of any set of racks: what is near to no others beyond what their members can take goes elsewhere, the cheapest for
     its weight first, as if partitions could be cut.
+
+    Args:
+        rules, loops, cap: The group.
+        always: The least without a cap.
     """
-    always = int(least_tolls(rules).sum())
     if rules.sites > _MOST_SITES or not rules.crosses.any():
+        return always
+    crowded = loops.run(overfull, cap)
+    if not crowded:
         return always
     near = ~rules.crosses.reshape(-1, rules.sites)[rules.pattern]
     room = np.bincount(rules.site, weights=rules.capacity, minlength=rules.sites) * cap
     order = np.argsort(rules.toll / rules.weight, kind="stable")
     near, weight, toll = near[order], rules.weight[order], rules.toll[order]
     best = 0.0
-    for chosen in itertools.product((False, True), repeat=rules.sites):
-        racks = np.array(chosen)
+    for chosen in crowded:
+        racks = (chosen >> np.arange(rules.sites) & 1).astype(np.bool_)
         mine = near.any(axis=1) & ~near[:, ~racks].any(axis=1)
         before = np.cumsum(weight[mine]) - weight[mine]
         excess = float(weight[mine].sum() - room[racks].sum())
@@ -130,20 +216,30 @@ def least_toll_under(rules: Rules, cap: float) -> int:
     return max(always, floor(best * (1 - _ROUNDING)))
 
 
-def least_costs(rules: Rules) -> Ints:
-    """(n) the same, and 1 where only another member than its holder reads it at that."""
-    lost = (rules.holder != NONE) & holder_crosses(rules) & ~_always_crosses(rules)
-    least: Ints = least_tolls(rules) + (lost & (rules.toll > 0))
-    return least
-
-
-def _always_crosses(rules: Rules) -> Flags:
-    """(n) whether a partition is read across racks whoever of its subscribers owns it."""
-    may = rules.may.reshape(-1, rules.members)
-    sites = np.stack([may[:, rules.site == s].any(axis=1) for s in range(rules.sites)], axis=1)
-    crosses = rules.crosses.reshape(-1, rules.sites)[rules.pattern]
-    always: Flags = np.all(crosses | ~sites[rules.topic_class], axis=1)
-    return always
+@kernel
+def overfull(rules: Any, cap: float) -> Any:  # noqa: C901  one pass
+    """Sets of racks (bits, the first site's lowest) that are near to more than their members can take under *cap*."""
+    sites = rules.sites
+    room, near, weight = [0.0] * sites, [0] * (len(rules.crosses) // sites), [0] * (1 << sites)
+    for m in range(len(rules.capacity)):
+        room[rules.site[m]] += rules.capacity[m]
+    for place in range(len(rules.crosses)):
+        if not rules.crosses[place]:
+            near[place // sites] |= 1 << (place % sites)
+    for p in range(len(rules.weight)):
+        weight[near[rules.pattern[p]]] += rules.weight[p]
+    found = [0] * 0
+    for chosen in range(1, 1 << sites):
+        mine, able = 0, 0.0
+        for these in range(1, chosen + 1):
+            if these & ~chosen == 0:
+                mine += weight[these]
+        for s in range(sites):
+            if chosen >> s & 1:
+                able += room[s] * cap
+        if mine > able:
+            found.append(chosen)
+    return found
 
 
 def holder_crosses(rules: Rules) -> Flags:
@@ -151,17 +247,3 @@ def holder_crosses(rules: Rules) -> Flags:
     holder = np.maximum(rules.holder, 0)
     crosses: Flags = rules.crosses[rules.pattern * rules.sites + rules.site[holder]]
     return crosses
-
-
-def fewest_moves(rules: Rules, cap: float) -> int:
-    """How many partitions change hands at least when nothing crosses racks that need not, and nobody is above *cap*."""
-    lost = least_costs(rules) > least_tolls(rules)
-    stays = np.flatnonzero((rules.holder != NONE) & ~lost)
-    holder, weight = rules.holder[stays], rules.weight[stays]
-    load = np.bincount(holder, weights=weight, minlength=len(rules.capacity))
-    order = np.lexsort((-weight, holder))
-    holder, weight = holder[order], weight[order]
-    before = np.cumsum(weight) - weight
-    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(holder, minlength=1))])
-    given = before - before[np.minimum(first[holder], max(len(before) - 1, 0))]
-    return int(lost.sum()) + int(((load[holder] - given) / rules.capacity[holder] > cap).sum())

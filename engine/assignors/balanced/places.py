@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ...model.arrays import NONE, Ints
+from ...model.arrays import Ints
 from ..kit.kernels import kernel
-from .problem import Rules, loads_of
 
 
 class Places(NamedTuple):
@@ -33,29 +30,24 @@ class Places(NamedTuple):
     after: Ints
     before: Ints
 
-    @staticmethod
-    def of(rules: Rules, owner: Ints) -> Places:
-        """Where everything is with its (n) *owner*, NONE being nobody."""
-        members, (after, before) = len(rules.capacity), np.full((2, len(owner)), NONE, np.int64)
-        first = np.full(members, NONE, np.int64)
-        owned = np.flatnonzero(owner != NONE)
-        owned = owned[np.argsort(owner[owned], kind="stable")]
-        mine = owner[owned]
-        begins = np.diff(mine, prepend=NONE) != 0
-        first[mine[begins]] = owned[begins]
-        next_one = np.flatnonzero(~begins)
-        after[owned[next_one - 1]], before[owned[next_one]] = owned[next_one], owned[next_one - 1]
-        owns = np.bincount(mine, minlength=members)
-        return Places(owner.copy(), loads_of(rules, owner), owns, first, after, before)
 
-    def lists(self) -> Places:
-        """For the interpreter, which walks lists faster than arrays."""
-        return Places(*(array.tolist() for array in self))
-
-    def refill(self, lists: Places) -> None:
-        """Take over what became of `lists`."""
-        for array, values in zip(self, lists, strict=True):
-            array[:] = values
+@kernel
+def take_over(rules: Any, places: Any, owners: Any) -> None:
+    """Fill *places*, whatever was in it: every partition with its (n) owner, NONE being nobody."""
+    owner, load, owns, first, after, before = places
+    for m in range(len(load)):
+        load[m], owns[m], first[m] = 0, 0, -1
+    for p in range(len(owner) - 1, -1, -1):
+        m = owners[p]
+        owner[p], after[p], before[p] = m, -1, -1
+        if m < 0:
+            continue
+        load[m] += rules.weight[p]
+        owns[m] += 1
+        after[p] = first[m]
+        if first[m] >= 0:
+            before[first[m]] = p
+        first[m] = p
 
 
 @kernel

@@ -7,6 +7,7 @@ What arrives for a group and what its members can do are whole numbers, so that 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import frexp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,14 @@ import numpy as np
 from ...model.arrays import NONE, Flags, Floats, Indices, Ints
 from ...model.facts import Fact, FactKind
 from ..interface import GroupSpec
+from ..kit.kernels import Tally, at_work, kernel
 from ..kit.members import seats
+
+ASKED = Tally()
+"""What this process has asked of the loops; only their form depends on it, never an answer."""
+
+_WORD = 62
+"""Bits of a whole number of compiled code."""
 
 _GREATEST_TOTAL = 1 << 52
 """Lags that add up to more are not sure to be exact in the arithmetic of loads."""
@@ -33,7 +41,6 @@ class Problem:
         partition: (N) index in the group.
         topic_class: (N) class of the partition's topic.
         may: (K, M) who subscribes to the class.
-        lag: (N) offsets, all 0 where the lag of a member cannot be told; *lagless* says why.
         holder: (N) subscriber that owns it now; NONE for nobody, or for an owner that does not subscribe.
         forced_moves: Partitions that change hands whatever is done.
         site: (M) column of the member's rack in *crosses* and *known*.
@@ -46,8 +53,6 @@ class Problem:
     partition: Ints
     topic_class: Ints
     may: Flags
-    lag: Ints
-    lagless: Fact | None
     holder: Ints
     forced_moves: int
     site: Ints
@@ -77,15 +82,12 @@ def problem_of(group: GroupSpec) -> Problem:
     ([[True, True, True], [True, True, False]], [2, -1, -1])
     """
     order, partition, topic_class, may, _, holder = seats(group)
-    lag, lagless = _lags(group, partition)
     site, pattern, crosses, known = _racks(group, order, partition)
     return Problem(
         member=order,
         partition=partition,
         topic_class=topic_class,
         may=may,
-        lag=lag,
-        lagless=lagless,
         holder=holder,
         forced_moves=int((group.owner != NONE).sum() - (holder != NONE).sum()),
         site=site,
@@ -95,48 +97,86 @@ def problem_of(group: GroupSpec) -> Problem:
     )
 
 
-def _lags(group: GroupSpec, partition: Ints) -> tuple[Ints, Fact | None]:
-    lag = group.lag.take(partition)
-    unknown = len(lag) - int(lag.known.sum())
-    if not unknown and lag.values.astype(np.float64).sum() < _GREATEST_TOTAL:
-        return lag.values, None
-    left_out = Fact(
-        kind=FactKind.NOT_PROVEN, measure="largest_member_lag", partitions=unknown or None
-    )
-    return np.zeros(len(lag), np.int64), left_out
-
-
 def _racks(group: GroupSpec, order: Indices, partition: Ints) -> tuple[Ints, Ints, Flags, Flags]:
     """Sites and patterns as `evenkeel.engine.metrics.racks` judges them: see `Problem`."""
     nothing = np.zeros((1, 1), np.bool_)
     nowhere = np.zeros(len(order), np.int64), np.zeros(len(partition), np.int64), nothing, nothing
-    if not len(order):
+    if not len(group.replica_rack) or not (group.member_rack != NONE).any():
         return nowhere
     racks, site = np.unique(group.member_rack[order], return_inverse=True)
-    entry = np.repeat(np.arange(group.partition_count), np.diff(group.replica_start))
-    column = np.full(len(group.racks) + 1, NONE, np.int64)  # the last entry is what NONE reads
-    column[racks] = np.arange(len(racks))
-    there = column[group.replica_rack]
-    near = np.zeros((group.partition_count, len(racks)), np.bool_)
-    near[entry[there != NONE], there[there != NONE]] = True
-    told = np.diff(group.replica_start) > 0
-    told[entry[group.replica_rack == NONE]] = False
-    named = racks != NONE
-    rows = np.concatenate([~near & told[:, None] & named, (near | told[:, None]) & named], axis=1)
-    rows, pattern = _distinct_rows(rows[partition])
-    crosses, known = np.split(rows, 2, axis=1)
-    alike = (crosses == crosses[:, :1]).all() and (known == known[:, :1]).all()
-    if crosses.any() and not alike:
-        return site, pattern, crosses, known
-    return nowhere
+    sites, column = len(racks), np.full(len(group.racks) + 1, NONE, np.int64)
+    column[racks] = np.arange(sites)
+    everywhere = (1 << sites) - 1
+    named = everywhere >> int(racks[0] == NONE)
+    arrays: Any = group.replica_start, group.replica_rack, partition, column
+    pattern, steps = (
+        np.zeros(len(partition), np.int64),
+        4 * len(partition) + len(group.replica_rack),
+    )
+    # longer words only the interpreter knows
+    run: Any = at_work(patterns_of, steps, ASKED) if 2 * sites < _WORD else patterns_of
+    fast = run is not patterns_of
+    numbers: Any = pattern if fast else pattern.tolist()
+    given = (array if fast else array.tolist() for array in arrays)
+    found = run(*given, sites, named, numbers)
+    pattern[:] = numbers
+    crosses, known = [word >> sites for word in found], [word & everywhere for word in found]
+    if not any(crosses) or {*crosses, *known} <= {0, everywhere}:
+        return nowhere
+    columns = range(sites - 1, -1, -1)
+    crossing, telling = (
+        np.array([[word >> c & 1 for c in columns] for word in words], np.bool_)
+        for words in (crosses, known)
+    )
+    return site, pattern, crossing, telling
 
 
-def _distinct_rows(rows: Flags) -> tuple[Flags, Ints]:
-    """The distinct rows, and which of them each row is."""
-    packed = np.ascontiguousarray(np.packbits(rows, axis=1))
-    keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    return rows[first], which.astype(np.int64)
+@kernel
+def patterns_of(  # noqa: C901  one pass
+    start: Any, rack: Any, partition: Any, column: Any, sites: int, named: int, pattern: Any
+) -> Any:
+    """
+    Each pattern of partitions as a word of bits: those of *crosses*, then those of *known*, the first site's highest.
+
+    Args:
+        start, rack: Racks of the replicas of each partition of the group.
+        partition: (N) partitions of the group.
+        column: Site of each rack, NONE without members.
+        sites: How many.
+        named: The bits of those that are racks.
+        pattern: (N) filled with numbers of words.
+
+    Returns:
+        The distinct words, ascending.
+    """
+    words = [0] * 0
+    for n in range(len(partition)):
+        near, told = 0, start[partition[n] + 1] > start[partition[n]]
+        for entry in range(start[partition[n]], start[partition[n] + 1]):
+            if rack[entry] < 0:
+                told = False
+            elif column[rack[entry]] >= 0:
+                near |= 1 << (sites - 1 - column[rack[entry]])
+        pattern[n] = ((named & ~near) << sites | named) if told else (named & near)
+        low, high = 0, len(words)
+        while low < high:
+            middle = (low + high) // 2
+            if words[middle] < pattern[n]:
+                low = middle + 1
+            else:
+                high = middle
+        if low == len(words) or words[low] != pattern[n]:
+            words.insert(low, pattern[n])
+    for n in range(len(partition)):
+        low, high = 0, len(words)
+        while low < high:
+            middle = (low + high) // 2
+            if words[middle] < pattern[n]:
+                low = middle + 1
+            else:
+                high = middle
+        pattern[n] = low
+    return words
 
 
 _BITS = 52
@@ -201,6 +241,7 @@ class LoadProblem:
         guessed: Partitions of unknown rate, taken as the mean of the known.
         behind: Partitions with a backlog that counts.
         enough: A peak that counts as least.
+        lagless: Why lags weigh nothing.
     """
 
     rules: Rules
@@ -213,6 +254,7 @@ class LoadProblem:
     guessed: int
     behind: int = 0
     enough: float = 0.0
+    lagless: Fact | None = None
 
 
 HORIZON_SECONDS = 3600.0
@@ -237,18 +279,25 @@ def load_of(group: GroupSpec, problem: Problem, enough: float = 0.0) -> LoadProb
     rate = group.rate[problem.partition]
     known = np.isfinite(rate)
     if not rate[known].any():
-        return _lag_of(problem)
-    rate = np.where(known, rate, rate[known].mean())
-    backlog = np.zeros(len(rate)) if group.backlog is None else group.backlog[problem.partition]
-    load = rate + backlog / HORIZON_SECONDS
+        return _lag_of(group, problem)
+    guessed = len(rate) - int(np.count_nonzero(known))
+    if guessed:
+        rate = np.where(known, rate, rate[known].mean())
+    load, behind = rate, 0
+    if group.backlog is not None and group.backlog.any():
+        backlog = group.backlog[problem.partition]
+        load, behind = rate + backlog / HORIZON_SECONDS, int(np.count_nonzero(backlog > 0))
     busy = np.flatnonzero(load > 0)
-    rate, load = rate[busy], load[busy]
-    unit = 2.0 ** (int(np.frexp(load.sum())[1]) - _BITS)
+    size, idle = group.bytes_per_record[problem.partition], busy[:0]
+    if len(busy) < len(load):
+        rate, load, size, idle = rate[busy], load[busy], size[busy], np.flatnonzero(~(load > 0))
+    unit = _unit(load, _BITS)
     capacity, capacities_known = _filled(group.capacity[problem.member])
-    size, sizes_known = _filled(group.bytes_per_record[problem.partition][busy])
+    size, sizes_known = _filled(size)
     toll, of_a_toll, toll_unit = _tolls(rate * size)
     enough = enough if capacities_known else 0.0
-    alike = not enough and all((values == values[0]).all() for values in (load, capacity, toll))
+    even = not enough and not len(idle)
+    even = even and all((values == values[0]).all() for values in (load, capacity, toll))
     return LoadProblem(
         rules=_rules(
             problem,
@@ -256,28 +305,31 @@ def load_of(group: GroupSpec, problem: Problem, enough: float = 0.0) -> LoadProb
             weight=np.maximum(np.rint(load / unit), 1).astype(np.int64),
             capacity=capacity / unit,
             toll=toll,
-            even=alike and len(busy) == problem.partitions,
+            even=even,
         ),
         partition=busy,
-        idle=np.setdiff1d(np.arange(problem.partitions), busy),
+        idle=idle,
         peak="peak_utilization" if capacities_known else "peak_load",
         crossing="cross_rack_bytes" if sizes_known else "cross_rack_rate",
         of_a_toll=of_a_toll,
         toll_unit=toll_unit,
-        guessed=int((~known).sum()),
-        behind=int((backlog > 0).sum()),
+        guessed=guessed,
+        behind=behind,
         enough=enough,
     )
 
 
-def _lag_of(problem: Problem) -> LoadProblem:
-    """Partitions that count alike, and weigh what they lag; nothing where that is not known."""
-    everything, of_a_toll = np.arange(problem.partitions), problem.partitions + 3
+def _lag_of(group: GroupSpec, problem: Problem) -> LoadProblem:
+    """Partitions that count alike, and weigh what they lag; nothing where that of a member cannot be told."""
+    lag, everything = group.lag.take(problem.partition), np.arange(problem.partitions)
+    weight, left_out, of_a_toll = lag.values, None, problem.partitions + 3
+    unknown = len(lag) - int(np.count_nonzero(lag.known))
+    if unknown or lag.values.astype(np.float64).sum() >= _GREATEST_TOTAL:
+        measure, weight = "largest_member_lag", np.zeros(len(lag), np.int64)
+        left_out = Fact(kind=FactKind.NOT_PROVEN, measure=measure, partitions=unknown or None)
     toll, capacity = np.full(problem.partitions, of_a_toll), np.ones(problem.members)
     return LoadProblem(
-        rules=_rules(
-            problem, everything, weight=problem.lag, capacity=capacity, toll=toll, even=True
-        ),
+        rules=_rules(problem, everything, weight=weight, capacity=capacity, toll=toll, even=True),
         partition=everything,
         idle=everything[:0],
         peak="largest_member_lag",
@@ -285,19 +337,23 @@ def _lag_of(problem: Problem) -> LoadProblem:
         of_a_toll=of_a_toll,
         toll_unit=1.0,
         guessed=0,
+        lagless=left_out,
     )
 
 
 def _rules(problem: Problem, partition: Ints, **known: Any) -> Rules:
     """The rules of some partitions, where *known* are those that do not stand in the problem."""
+    topic_class, pattern, holder = problem.topic_class, problem.pattern, problem.holder
+    if len(partition) < problem.partitions:
+        topic_class, pattern, holder = topic_class[partition], pattern[partition], holder[partition]
     return Rules(
-        topic_class=problem.topic_class[partition],
+        topic_class=topic_class,
         may=problem.may.ravel(),
-        pattern=problem.pattern[partition],
+        pattern=pattern,
         site=problem.site,
         crosses=problem.crosses.ravel(),
         sites=problem.crosses.shape[1],
-        holder=problem.holder[partition],
+        holder=holder,
         **known,
     )
 
@@ -305,15 +361,26 @@ def _rules(problem: Problem, partition: Ints, **known: Any) -> Rules:
 def _filled(values: Floats) -> tuple[Floats, bool]:
     """The values, unknown ones as the median of the known, all 1 where none is; and whether one is known."""
     known = np.isfinite(values) & (values > 0)
-    usual = float(np.median(values[known])) if known.any() else 1.0
-    return np.where(known, values, usual), bool(known.any())
+    count = int(np.count_nonzero(known))
+    if count == len(values):
+        return values, count > 0
+    if not count:
+        return np.ones(len(values)), False
+    ascending = np.sort(values[known])
+    usual = (ascending[(count - 1) // 2] + ascending[count // 2]) / 2
+    return np.where(known, values, usual), True
+
+
+def _unit(values: Floats, bits: int) -> float:
+    """How much one unit is of what is about 2 to so many of them altogether."""
+    return float(2.0 ** (frexp(values.sum())[1] - bits))
 
 
 def _tolls(volume: Floats) -> tuple[Ints, int, float]:
     """(n) what each costs across racks, what one unit of that weighs, and how much volume one unit is."""
     of_a_toll = len(volume) + 3
     room = _COST_BITS - of_a_toll.bit_length()
-    unit = 2.0 ** (int(np.frexp(volume.sum())[1]) - min(room, _BITS))
+    unit = _unit(volume, min(room, _BITS))
     return np.rint(volume / unit).astype(np.int64) * of_a_toll, of_a_toll, unit
 
 
@@ -324,6 +391,29 @@ def loads_of(rules: Rules, owner: Ints) -> Ints:
     return load
 
 
-def peak_of(rules: Rules, owner: Ints) -> float:
-    """The largest utilization of a member."""
-    return float((loads_of(rules, owner) / rules.capacity).max(initial=0))
+class Loops:
+    """The rules of a group, and arrays, in the form that its loops take: compiled or interpreted."""
+
+    def __init__(self, rules: Rules, *, fast: bool) -> None:
+        self.fast = fast
+        self._rules = rules if fast else rules.lists()
+
+    @classmethod
+    def at_work(cls, rules: Rules, loop: Any, steps: int, until_now: Loops | None = None) -> Loops:
+        """Those that suit the work after so many elementary steps more; those used *until_now* where they still do."""
+        fast = at_work(loop, steps, ASKED) is not loop
+        return until_now if until_now and until_now.fast is fast else cls(rules, fast=fast)
+
+    def run(self, loop: Any, *others: object) -> Any:
+        """Run a kernel over the rules."""
+        return (loop.fast if self.fast else loop)(self._rules, *others)
+
+    def given(self, values: Any) -> Any:
+        """Whole numbers in the form that is used: the interpreter walks lists faster than arrays."""
+        if self.fast:
+            return np.asarray(values, np.int64)
+        return values if isinstance(values, list) else values.tolist()
+
+    def blank(self, length: int) -> Any:
+        """Room for so many whole numbers."""
+        return np.zeros(length, np.int64) if self.fast else [0] * length

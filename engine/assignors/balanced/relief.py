@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..kit.kernels import kernel
-from .places import cost_of, put
+from .places import cost_of, placed_by_load, put, take_over
 
 _LOOK = 8
 """The least utilized members of each rack, so many of them, are who may relieve the busiest."""
@@ -50,6 +50,20 @@ def partners_of(rules: Any, places: Any, giver: int) -> Any:
             seen[site[m]] += 1
             partners.append(m)
     return partners
+
+
+@kernel
+def lowered(
+    rules: Any, places: Any, owners: Any, order: Any, near: bool, target: float, left: int
+) -> int:
+    """
+    Fill *places* with (n) owners, deal out what nobody owns, then relieve the busiest down to *target*.
+
+    Args as of `take_over`, `placed_by_load` and `relieved`; returns what the last one does.
+    """
+    take_over(rules, places, owners)
+    placed_by_load(rules, places, order, near)
+    return relieved(rules, places, target, left)
 
 
 @kernel

@@ -15,22 +15,18 @@ import numpy as np
 
 from ...model.arrays import NONE, Ints
 from ...model.facts import Fact, FactKind
-from ..kit.kernels import Tally, at_work
 from .even import evened
 from .lower_bounds import (
-    cost_of_all,
-    crossing_toll,
-    fewest_moves,
     holder_crosses,
     least_costs,
     least_toll_under,
-    least_tolls,
-    moved,
+    least_under,
     peak_floor,
+    totals,
 )
-from .places import Places, placed_by_load, placed_tightly, tried
-from .problem import LoadProblem, Problem, Rules, loads_of, peak_of
-from .relief import cheapened, relieved
+from .places import Places, placed_tightly, take_over, tried
+from .problem import ASKED, LoadProblem, Loops, Problem, loads_of
+from .relief import cheapened, lowered, relieved
 
 NEAR_ENOUGH = 0.01
 """A peak above its floor by no more than this share of it counts as least, where not all assignments are tried."""
@@ -44,9 +40,6 @@ _FEW = 20
 _SLICE = 200_000
 """Steps of relief after which it is asked again whether compiled code would pay."""
 
-_ASKED = Tally()
-"""What this process has asked of the loops; only their form depends on it, never an answer."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Solution:
@@ -55,30 +48,32 @@ class Solution:
 
     Attributes:
         owner: (n) who owns it.
-        peak, floor: The peak, and what no peak is below.
-        least: What crosses and moves at least, where numbers of partitions come first; else None.
+        peak, toll, moves: The peak, what is read across racks, and how many partitions change hands.
+        floor: What no peak is below.
+        least: Toll and moves that there are at least.
         proven: Whether nothing is better.
     """
 
     owner: Ints
     peak: float
+    toll: int
+    moves: int
     floor: float
-    least: int | None = None
+    least: tuple[int, int]
     proven: bool = False
 
 
 def solve(problem: Problem, load: LoadProblem, steps: int) -> tuple[Ints, Solution, int]:
     """(N) who owns what, as places in the problem's order of members; the answer; and how many idle ones move."""
     answer = _evenly(problem, load, steps) if load.rules.even else _by_weight(load, steps)
+    if not len(load.idle):
+        return answer.owner, answer, 0
     owner = np.full(problem.partitions, NONE, np.int64)
     owner[load.partition] = answer.owner
-    idle_moves = 0
-    if len(load.idle):
-        beside = np.bincount(answer.owner, minlength=problem.members)
-        owner[load.idle] = evened(problem, load.idle, beside, racks=False)
-        held = problem.holder[load.idle]
-        idle_moves = int(((held != NONE) & (held != owner[load.idle])).sum())
-    return owner, answer, idle_moves
+    beside = np.bincount(answer.owner, minlength=problem.members)
+    owner[load.idle] = evened(problem, load.idle, beside, racks=False)
+    held = problem.holder[load.idle]
+    return owner, answer, int(((held != NONE) & (held != owner[load.idle])).sum())
 
 
 def _evenly(problem: Problem, load: LoadProblem, steps: int) -> Solution:
@@ -86,11 +81,15 @@ def _evenly(problem: Problem, load: LoadProblem, steps: int) -> Solution:
     rules = load.rules
     owner = evened(problem, load.partition, np.zeros(problem.members, np.int64), racks=True)
     if (rules.weight == rules.weight[:1]).all():
-        peak = peak_of(rules, owner)
-        return Solution(owner=owner, peak=peak, floor=peak, proven=True)
+        loops = Loops.at_work(rules, totals, len(owner))
+        peak, toll, moves = loops.run(totals, loops.given(owner))
+        least, peak = (toll, moves), float(peak)
+        return Solution(
+            owner=owner, peak=peak, toll=toll, moves=moves, floor=peak, least=least, proven=True
+        )
     search = _Search(load, steps)
     answer = search.best([search.lowered(owner, search.target, near=True)])
-    return replace(answer, least=cost_of_all(rules, owner))
+    return answer if answer.proven else replace(answer, least=search.totals(owner)[1:])
 
 
 def _by_weight(load: LoadProblem, steps: int) -> Solution:
@@ -101,18 +100,37 @@ def _by_weight(load: LoadProblem, steps: int) -> Solution:
     Nobody gets busier than the busiest is now, or than is enough.
     """
     rules, search = load.rules, _Search(load, steps)
-    held, target = rules.holder != NONE, search.target
-    near = held & ~(holder_crosses(rules) & (rules.toll > 0))
-    if held.all():
-        target = search.target = min(target, max(search.least, peak_of(rules, rules.holder)))
-    starts = [search.lowered(np.where(near, rules.holder, NONE), target, near=True)]
-    if held.all() and not near.all() and not _clean(rules, starts[0].owner, target):
+    held, near, clean = bool((rules.holder != NONE).all()), rules.holder, True
+    if rules.crosses.any():
+        dear = (near != NONE) & holder_crosses(rules) & (rules.toll > 0)
+        near, clean = np.where(dear, NONE, near), not dear.any()
+    if held:
+        search.target = min(search.target, max(search.least, search.totals(rules.holder)[0]))
+    target = search.target
+    starts = [search.lowered(near, target, near=True)]
+    if held and not clean and not search.clean(starts[0]):
         starts.append(search.lowered(rules.holder, target, near=True))
-    if load.enough and min(peak_of(rules, places.owner) for places in starts) > target:
+    if load.enough and min(start.peak for start in starts) > target:
         starts += search.packed(target)
-    if min(peak_of(rules, places.owner) for places in starts) > target:
-        starts.append(search.lowered(np.full(len(held), NONE), target, near=False))
-    return search.best(starts)
+    if min(start.peak for start in starts) > target:
+        starts.append(search.lowered(np.full(len(near), NONE), target, near=False))
+    answer = search.best(starts)
+    return answer if answer.proven else replace(answer, least=search.least_under(answer.peak))
+
+
+@dataclass(slots=True, eq=False)
+class _Start:
+    """Where everything is, and what that comes to."""
+
+    places: Places
+    peak: float
+    toll: int
+    moves: int
+
+    @property
+    def cost(self) -> int:
+        """Tolls and moves together."""
+        return self.toll + self.moves
 
 
 class _Search:
@@ -121,36 +139,77 @@ class _Search:
     def __init__(self, load: LoadProblem, steps: int) -> None:
         rules = self.rules = load.rules
         self.steps, self.enough = steps, load.enough
-        self.order = np.lexsort((-rules.toll, -rules.weight))
         self.members, self.partitions = rules.members, len(rules.weight)
+        self.loops = Loops.at_work(rules, lowered, self.partitions * 12)
+        self.order = np.lexsort((-rules.toll, -rules.weight))
         self.work = steps * (1_000 + 3 * self.partitions) // 3_000
-        choices = rules.may.reshape(-1, self.members).sum(axis=1)[rules.topic_class]
-        self.complete = float(np.log2(choices).sum()) <= np.log2(COMPLETE)
-        self.floor = ceil(peak_floor(rules)) if rules.even else peak_floor(rules)  # lags are whole
+        self.complete = self._complete()
+        least = peak_floor(rules, self.loops, self.loops.given(self.order))
+        self.floor = ceil(least) if rules.even else least  # lags are whole
         self.least = max(self.floor, load.enough)
         exact = self.complete or rules.even or load.enough >= self.floor
         self.target = self.least if exact else self.least * (1 + NEAR_ENOUGH)
 
+    def _complete(self) -> bool:
+        """Whether all assignments can be tried."""
+        choices = self.rules.may.reshape(-1, self.members).sum(axis=1)
+        if self.partitions >= COMPLETE.bit_length() and choices.min() > 1:
+            return False
+        ways = float(np.log2(choices[self.rules.topic_class]).sum())
+        return ways <= float(np.log2(COMPLETE))
+
+    def totals(self, owner: Any) -> tuple[float, int, int]:
+        """Peak, toll and moves of owners (n), given in any form."""
+        peak, toll, moves = self.loops.run(totals, self.loops.given(owner))
+        return float(peak), int(toll), int(moves)
+
+    def clean(self, start: _Start) -> bool:
+        """Whether nobody is above the target, and nothing crosses racks that need not."""
+        return start.peak <= self.target and start.toll == self._least[0]
+
     @cached_property
-    def lists(self) -> Rules:
-        """The rules for the interpreter."""
-        return self.rules.lists()
+    def _least(self) -> tuple[int, Ints]:
+        """What all partitions cost at least without moves, and (n) each with them."""
+        least = self.loops.blank(self.partitions)
+        tolls = int(self.loops.run(least_costs, least))
+        return tolls, np.array(least, np.int64)
 
-    def lowered(self, owner: Ints, target: float, *, near: bool) -> Places:
+    def least_under(self, peak: float) -> tuple[int, int]:
+        """Toll and moves that there are at least while nobody is above a peak, or what is enough."""
+        cap = max(peak, self.enough)
+        toll, moves = self.loops.run(least_under, cap, self.loops.given(self.order))
+        return least_toll_under(self.rules, self.loops, cap, int(toll)), int(moves)
+
+    def lowered(self, owner: Ints, target: float, *, near: bool) -> _Start:
         """Deal out what nobody owns (n), then relieve the busiest down to *target*."""
-        places = Places.of(self.rules, owner)
-        steps = int((owner == NONE).sum()) * self.members
-        self._run(placed_by_load, steps, places, self.order, near)
-        left, steps = self.work, self.partitions * 12
-        while left >= 0:
-            share = min(left, _SLICE)
-            unspent = self._run(relieved, steps, places, target, share)
-            if unspent >= 0:
-                break
-            left, steps = left - share + unspent, _SLICE
-        return places
+        loops, left = self.loops, self.work
+        loop: Any = lowered
+        others: tuple[object, ...] = loops.given(owner), loops.given(self.order), near, target
+        places = self._places()
+        while True:
+            share = left if self.loops.fast else min(left, _SLICE)
+            unspent = self.loops.run(loop, places, *others, share)
+            ASKED.add(share - unspent)
+            left += unspent - share
+            if unspent >= 0 or left < 0:
+                return self._start(places)
+            self.loops = Loops.at_work(self.rules, lowered, 0, self.loops)
+            loop, others, places = relieved, (target,), self._places(places)
 
-    def packed(self, cap: float) -> list[Places]:
+    def _places(self, places: Places | None = None) -> Places:
+        """Room for what comes of it; or what came of it, in the form that is used now."""
+        members, partitions = self.members, self.partitions
+        if places is not None and isinstance(places.owner, list) is not self.loops.fast:
+            return places
+        if places is not None:
+            return Places(*(self.loops.given(each) for each in places))
+        lengths = partitions, members, members, members, partitions, partitions
+        return Places(*(self.loops.blank(length) for length in lengths))
+
+    def _start(self, places: Places) -> _Start:
+        return _Start(places, *self.totals(places.owner))
+
+    def packed(self, cap: float) -> list[_Start]:
         """
         Everybody within *cap*, by dealing out anew what the busy own, and as few of the idlest as will do.
 
@@ -163,70 +222,63 @@ class _Search:
         while True:
             freed[calm[:count]] = True
             owner = np.where((rules.holder != NONE) & ~freed[rules.holder], rules.holder, NONE)
-            places = Places.of(rules, owner)
-            steps = int((owner == NONE).sum()) * self.members
-            if self._run(placed_tightly, steps, places, self.order, cap):
-                return [places]
+            places = self._places()
+            self.loops.run(take_over, places, self.loops.given(owner))
+            ASKED.add(int((owner == NONE).sum()) * self.members)
+            if self.loops.run(placed_tightly, places, self.loops.given(self.order), cap):
+                return [self._start(places)]
             if freed.all():
                 return []
             count = min(2 * count + 1, self.members)
 
-    def best(self, starts: list[Places]) -> Solution:
+    def best(self, starts: list[_Start]) -> Solution:
         """The cheapest of least peak: what costs more than it must is taken back, and a few assignments all tried."""
-        rules = self.rules
-        cap = max(self.target, min(peak_of(rules, places.owner) for places in starts))
-        low = [places for places in starts if peak_of(rules, places.owner) <= cap]
-        owner = min((self._saved(each, cap) for each in low), key=lambda o: cost_of_all(rules, o))
-        answer = Solution(owner=owner, peak=peak_of(rules, owner), floor=self.floor)
+        cap = max(self.target, min(start.peak for start in starts))
+        low = [self._saved(start, cap) for start in starts if start.peak <= cap]
+        chosen = min(low, key=lambda start: start.cost)
+        answer = self._solution(chosen.places.owner, proven=False)
         if self.complete or (answer.peak > self.target and self.partitions <= _FEW):
             return self._try_all(answer)
         return answer
 
-    def _saved(self, places: Places, cap: float) -> Ints:
-        """The owners once what costs more than it must under *cap* is taken back."""
-        order = np.lexsort((-self.rules.weight, -self.rules.toll))
-        each = self.members + self.partitions // self.members
-        steps = min(self.work, int((places.owner != self.rules.holder).sum()) * each)
-        self._run(cheapened, steps, places, cap, order, self.work)
-        return places.owner
+    def _solution(self, owner: Any, *, proven: bool) -> Solution:
+        """A solution with owners (n) in any form."""
+        peak, toll, moves = self.totals(owner)
+        return Solution(
+            owner=np.array(owner, np.int64),
+            peak=peak,
+            toll=toll,
+            moves=moves,
+            floor=self.floor,
+            least=(toll, moves),
+            proven=proven,
+        )
 
-    def _run(self, loop: Any, steps: int, places: Places, *others: object) -> Any:
-        run: Any = at_work(loop, steps, _ASKED)
-        if run is not loop:
-            return run(self.rules, places, *others)
-        lists = places.lists()
-        plain = (o.tolist() if isinstance(o, np.ndarray) else o for o in others)
-        result = run(self.lists, lists, *plain)
-        places.refill(lists)
-        return result
+    def _saved(self, start: _Start, cap: float) -> _Start:
+        """The same once what costs more than it must under *cap* is taken back."""
+        if not start.cost:
+            return start
+        order = self.loops.given(np.lexsort((-self.rules.weight, -self.rules.toll)))
+        places = self._places(start.places)
+        left = self.loops.run(cheapened, places, cap, order, self.work)
+        ASKED.add(self.work - left)
+        return self._start(places)
 
     def _try_all(self, answer: Solution) -> Solution:
         """A better one, if there is any: proven unless the work runs out."""
-        rules, owner = self.rules, answer.owner.copy()
-        cost = cost_of_all(rules, owner)
-        rest = least_costs(rules)[self.order]
-        rest = np.concatenate([np.cumsum(rest[::-1])[::-1], np.zeros(1, np.int64)])
+        cost, rules = answer.toll + answer.moves, self.rules
+        rest = np.cumsum(self._least[1][self.order][::-1])[::-1]
         if answer.peak <= self.least and cost <= rest[0]:
             return replace(answer, proven=True)
-        owns = np.bincount(owner, minlength=self.members)
+        owns = np.bincount(answer.owner, minlength=self.members)
         squares = int((owns * owns).sum()) if rules.even else self.partitions**2
-        left = 1 << 40 if self.complete else self.steps // 25
-        run: Any = at_work(tried, min(left, 4 * COMPLETE), _ASKED)
-        arrays: list[Any] = [self.order, rest, owner]
-        if run is tried:
-            arrays = [array.tolist() for array in arrays]
-            rules = self.lists
-        start = self.enough, max(answer.peak, self.enough)
-        _, _, left = run(rules, *arrays[:2], squares, *start, cost, arrays[2], left)
-        owner = np.array(arrays[2], np.int64)
-        peak = peak_of(self.rules, owner)
-        return Solution(owner=owner, peak=peak, floor=answer.floor, proven=left >= 0)
-
-
-def _clean(rules: Rules, owner: Ints, target: float) -> bool:
-    """Whether nobody is above *target*, and nothing crosses racks that need not."""
-    least = int(least_tolls(rules).sum())
-    return peak_of(rules, owner) <= target and crossing_toll(rules, owner) == least
+        work = 1 << 40 if self.complete else self.steps // 25
+        given, owner = self.loops.given, self.loops.given(answer.owner)
+        orders = given(self.order), given(np.append(rest, 0))
+        start = squares, self.enough, max(answer.peak, self.enough), cost
+        _, _, left = self.loops.run(tried, *orders, *start, owner, work)
+        ASKED.add(work - left)
+        return self._solution(owner, proven=left >= 0)
 
 
 def proof(
@@ -237,37 +289,30 @@ def proof(
 
     A floor is what no assignment equal in all criteria before has less than.
     """
-    rules, owner = load.rules, answer.owner
-    toll, moves = crossing_toll(rules, owner), moved(rules, owner)
-    cap = max(answer.peak, load.enough)
-    if answer.proven:
-        least_toll, least_moves = toll, moves
-    elif answer.least is not None:
-        least_toll, least_moves = divmod(answer.least, load.of_a_toll)
-        least_toll *= load.of_a_toll
-    else:
-        least_toll = least_toll_under(rules, cap)
-        least_moves = fewest_moves(rules, cap)
+    rules, (least_toll, least_moves) = load.rules, answer.least
     by_counts = load.peak == "largest_member_lag"
     counts = Fact(kind=FactKind.EXACT, measure="partition_counts")
     proven = answer.proven and answer.peak >= load.enough
     floor = answer.peak if proven else min(answer.floor, answer.peak)
     peak = _claim(load.peak, answer.peak, floor)
-    parts = np.array([toll, least_toll]) / load.of_a_toll * load.toll_unit
-    if by_counts:
-        parts /= max(int(problem.known[rules.pattern, rules.site[owner]].sum()), 1)
-    crossing = _claim(load.crossing, float(parts[0]), float(parts[1]))
+    claims = [counts, load.lagless or peak] if by_counts else [peak]
+    if rules.crosses.any():
+        unit = 1
+        if by_counts:
+            unit = max(int(problem.known[rules.pattern, rules.site[answer.owner]].sum()), 1)
+        toll, least = (
+            float(part) / load.of_a_toll * load.toll_unit / unit
+            for part in (answer.toll, least_toll)
+        )
+        claims.append(_claim(load.crossing, toll, least))
     others = problem.forced_moves + idle_moves
-    fewest = least_moves + others if toll == least_toll else None
-    guessed = Fact(kind=FactKind.REMARK, measure="unknown_rates", partitions=load.guessed)
-    behind = Fact(kind=FactKind.REMARK, measure="backlog_counted", partitions=load.behind)
-    return (
-        *([counts, problem.lagless or peak] if by_counts else [peak]),
-        *([crossing] if rules.crosses.any() else []),
-        _claim("moves", moves + others, fewest),
-        *([guessed] if load.guessed else []),
-        *([behind] if load.behind else []),
-    )
+    fewest = least_moves + others if answer.toll == least_toll else None
+    claims.append(_claim("moves", answer.moves + others, fewest))
+    if load.guessed:
+        claims.append(Fact(kind=FactKind.REMARK, measure="unknown_rates", partitions=load.guessed))
+    if load.behind:
+        claims.append(Fact(kind=FactKind.REMARK, measure="backlog_counted", partitions=load.behind))
+    return tuple(claims)
 
 
 def _claim(measure: str, after: float, floor: float | None) -> Fact:

@@ -173,6 +173,10 @@ class Tally:
     def __init__(self) -> None:
         self.steps = 0
 
+    def add(self, steps: int) -> None:
+        """Count what was asked beside what `at_work` was told."""
+        self.steps += steps
+
 
 _compiled_only: bool | None = None
 
@@ -199,7 +203,7 @@ def at_work(loop: Kernel[P, R], steps: int, tally: Tally | None = None) -> Calla
     """
     done = steps
     if tally is not None:
-        tally.steps += steps
+        tally.add(steps)
         done = tally.steps
     if _compiled_only is not None:
         return loop.fast if _compiled_only else loop
