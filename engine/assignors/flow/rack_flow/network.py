@@ -108,7 +108,7 @@ def network(classes: Classes, sites: Sites, previous_owner: Indices) -> RackNetw
     return RackNetwork(
         nodes=nodes,
         supply=supply,
-        arcs=Arcs.joined(parts),
+        arcs=Arcs(np.array([np.concatenate(c) for c in zip(*parts, strict=True)], np.int64)),
         kinds=np.cumsum([0, *(len(part[0]) for part in parts)]),
         leaving=at_home[order],
         leaving_start=leaving_start,
