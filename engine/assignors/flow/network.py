@@ -37,6 +37,18 @@ def outweighing(total: int) -> int:
     return total + 1
 
 
+def check_costs(largest: int, nodes: int) -> None:
+    """
+    Raises:
+        InputError: The costs of a way through so many nodes may be beyond 64-bit arithmetic.
+    """
+    if largest * nodes >= FAR // 4:
+        raise InputError(
+            f"the cheapest flow through {nodes} nodes with costs up to {largest} is beyond 64-bit arithmetic.",
+            fix="Give smaller costs; only their ratio counts.",
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Arcs:
     """
@@ -85,12 +97,7 @@ def cheapest_flow(supply: Ints, arcs: Arcs) -> Ints | None:
     Raises:
         InputError: The costs are too large for 64-bit arithmetic.
     """
-    largest = int(np.abs(arcs.cost).max(initial=0))
-    if largest * len(supply) >= FAR // 4:
-        raise InputError(
-            f"the cheapest flow over {len(arcs)} arcs with costs up to {largest} is beyond 64-bit arithmetic.",
-            fix="Give smaller costs; only their ratio counts.",
-        )
+    check_costs(int(np.abs(arcs.cost).max(initial=0)), len(supply))
     flow, short = from_prices(supply, arcs, np.zeros(len(supply), np.int64))
     return None if short else flow
 
@@ -121,21 +128,26 @@ def largest_flow(
     return flow, np.roll(reached, source)
 
 
-def prices(arcs: Arcs, flow: Ints, nodes: int) -> Ints:
+def prices(table: Ints, flow: Ints, nodes: int) -> Ints:
     """(nodes) the highest prices, of 0 at most, at which no arc with room left would pay, given a cheapest *flow*."""
     distance = np.zeros(nodes, np.int64)
-    given = (arcs.table, np.zeros_like(distance), flow)
-    work(shorten, STEPS * len(arcs), ASKED, given, distance)
+    given = (table, np.zeros_like(distance), flow)
+    work(shorten, STEPS * len(flow), ASKED, given, distance)
     return distance
 
 
 def from_prices(supply: Ints, arcs: Arcs, price: Ints) -> tuple[Ints, int]:
     """(arcs) the flow of least cost, beginning with prices (nodes), and how much of the supplies it cannot place."""
-    nodes, flow = len(supply), np.zeros(len(arcs), np.int64)
+    return placed(len(supply), arcs.table, len(arcs), supply.copy(), price.copy())
+
+
+def placed(nodes: int, table: Ints, arcs: int, supply: Ints, price: Ints) -> tuple[Ints, int]:
+    """As `from_prices`, of a table that may have more arcs; *supply* and *price* may be overwritten."""
+    flow = np.zeros(arcs, np.int64)
     of_nodes = np.zeros((NODE_ROWS, nodes + 3), np.int64)
-    of_arcs = np.zeros((ARC_ROWS, 4 * (len(arcs) + nodes)), np.int64)
-    given = (nodes, arcs.table, price.copy(), supply.copy(), of_nodes, of_arcs)
-    return flow, work(place, STEPS * len(arcs), ASKED, given, flow)
+    of_arcs = np.zeros((ARC_ROWS, 4 * (arcs + nodes)), np.int64)
+    given = (nodes, table, price, supply, of_nodes, of_arcs)
+    return flow, work(place, STEPS * arcs, ASKED, given, flow)
 
 
 class FlowNetwork:
