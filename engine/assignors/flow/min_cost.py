@@ -114,11 +114,12 @@ def min_cost(
     plain = read or plain_group(group)
     owner = np.full(group.partition_count, NONE, np.int32)
     problem = RackProblem(
-        cost=weights.traffic * plain.crosses.astype(np.int64),
+        cost=plain.crosses * np.int64(weights.traffic),
         move_cost=weights.move,
-        previous_owner=plain.previous_owner.astype(np.int32),
+        previous_owner=plain.previous_owner,
         rack=plain.rack,
         count=plain.count,
+        kind=plain.kind,
     )
     client, raised = np.zeros(0, np.int32), 0
     if len(plain.partition) and balance_topics:
@@ -126,15 +127,16 @@ def min_cost(
     elif len(plain.partition):
         client = _cheapest(plain, problem)
     owner[plain.partition] = plain.member[client]
-    crossing = plain.crosses[np.arange(len(client)), plain.rack[client]]
+    crossing = int(plain.crosses[plain.kind, plain.rack[client]].sum())
+    moved = int((client != plain.previous_owner).sum())
     return MinCost(
         owner=owner,
-        cost=problem.total(client),
+        cost=weights.traffic * crossing + weights.move * moved,
         partitions=len(client),
-        crossing=int(crossing.sum()),
-        moved=int((client != plain.previous_owner).sum()),
+        crossing=crossing,
+        moved=moved,
         raised=raised,
-        racks_matter=_racks_matter(plain),
+        racks_matter=plain.racks_matter,
     )
 
 
@@ -201,13 +203,3 @@ def _least(within: Callable[[int], Indices | None]) -> tuple[Indices, int]:
         else:
             client, high = other, middle
     return client, high
-
-
-def _racks_matter(plain: PlainGroup) -> bool:
-    """Whether any partition is nearer to one of its subscribers than to another."""
-    racks = plain.crosses.shape[1]
-    topic = np.repeat(np.arange(len(plain.start) - 1), np.diff(plain.start))
-    has = np.zeros((len(plain.start) - 1, racks), np.bool_)
-    has[topic, plain.rack[plain.subscriber]] = True
-    here = has[plain.topic]
-    return bool(((here & plain.crosses).any(axis=1) & (here & ~plain.crosses).any(axis=1)).any())

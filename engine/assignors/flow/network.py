@@ -21,17 +21,15 @@ Source: Ahuja, Magnanti and Orlin, Network Flows (1993), sections 9.8 (primal-du
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...model.arrays import Flags, Ints
 from ...model.errors import InputError
-from .least_cost import most_flow
-
-_FAR = 1 << 62
-"""Farther than any way."""
+from ..kit.kernels import work
+from .least_cost import ASKED, STEPS, most_flow
+from .primal_dual import ARC_ROWS, FAR, NODE_ROWS, place, shorten
 
 
 def outweighing(total: int) -> int:
@@ -39,30 +37,50 @@ def outweighing(total: int) -> int:
     return total + 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+def check_costs(largest: int, nodes: int) -> None:
+    """
+    Raises:
+        InputError: The costs of a way through so many nodes may be beyond 64-bit arithmetic.
+    """
+    if largest * nodes >= FAR // 4:
+        raise InputError(
+            f"the cheapest flow through {nodes} nodes with costs up to {largest} is beyond 64-bit arithmetic.",
+            fix="Give smaller costs; only their ratio counts.",
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Arcs:
     """
     Arcs of a network, whole numbers all.
 
     Attributes:
+        table: (4, arcs) the rows of the four below, one array.
         tail, head: (arcs) the nodes each one leads from and to.
         capacity: (arcs) how much can flow over it.
         cost: (arcs) what each unit costs on it.
     """
 
-    tail: Ints
-    head: Ints
-    capacity: Ints
-    cost: Ints
+    table: Ints
 
-    @classmethod
-    def joined(cls, parts: Sequence[tuple[Ints, Ints, Ints, Ints]]) -> Arcs:
-        """One after the other, each part given as (tail, head, capacity, cost)."""
-        tail, head, capacity, cost = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return cls(tail=tail, head=head, capacity=capacity, cost=cost)
+    @property
+    def tail(self) -> Ints:  # noqa: D102  see above
+        return self.table[0]
+
+    @property
+    def head(self) -> Ints:  # noqa: D102
+        return self.table[1]
+
+    @property
+    def capacity(self) -> Ints:  # noqa: D102
+        return self.table[2]
+
+    @property
+    def cost(self) -> Ints:  # noqa: D102
+        return self.table[3]
 
     def __len__(self) -> int:
-        return len(self.tail)
+        return self.table.shape[1]
 
 
 def cheapest_flow(supply: Ints, arcs: Arcs) -> Ints | None:
@@ -79,12 +97,7 @@ def cheapest_flow(supply: Ints, arcs: Arcs) -> Ints | None:
     Raises:
         InputError: The costs are too large for 64-bit arithmetic.
     """
-    largest = int(np.abs(arcs.cost).max(initial=0))
-    if largest * len(supply) >= _FAR // 4:
-        raise InputError(
-            f"the cheapest flow over {len(arcs)} arcs with costs up to {largest} is beyond 64-bit arithmetic.",
-            fix="Give smaller costs; only their ratio counts.",
-        )
+    check_costs(int(np.abs(arcs.cost).max(initial=0)), len(supply))
     flow, short = from_prices(supply, arcs, np.zeros(len(supply), np.int64))
     return None if short else flow
 
@@ -115,84 +128,26 @@ def largest_flow(
     return flow, np.roll(reached, source)
 
 
-def prices(arcs: Arcs, flow: Ints, nodes: int) -> Ints:
+def prices(table: Ints, flow: Ints, nodes: int) -> Ints:
     """(nodes) the highest prices, of 0 at most, at which no arc with room left would pay, given a cheapest *flow*."""
-    return _ways(arcs, flow, arcs.cost, np.zeros(nodes, np.int64))
+    distance = np.zeros(nodes, np.int64)
+    given = (table, np.zeros_like(distance), flow)
+    work(shorten, STEPS * len(flow), ASKED, given, distance)
+    return distance
 
 
 def from_prices(supply: Ints, arcs: Arcs, price: Ints) -> tuple[Ints, int]:
     """(arcs) the flow of least cost, beginning with prices (nodes), and how much of the supplies it cannot place."""
-    at_price = arcs.cost + price[arcs.tail] - price[arcs.head]
-    flow = np.where(at_price < 0, arcs.capacity, 0)
-    rest = supply.copy()
-    np.subtract.at(rest, arcs.tail, flow)
-    np.add.at(rest, arcs.head, flow)
-    while (rest > 0).any():
-        _push(arcs, at_price == 0, flow, rest)
-        if not (rest > 0).any():
-            break
-        begin = np.where(rest > 0, 0, _FAR)
-        move_cost = _ways(arcs, flow, at_price, begin)
-        short = move_cost[rest < 0]
-        short = short[short < _FAR // 2]
-        if not len(short):
-            break
-        price = price + np.minimum(move_cost, int(short.max()))
-        at_price = arcs.cost + price[arcs.tail] - price[arcs.head]
-    return flow, int(rest[rest > 0].sum())
+    return placed(len(supply), arcs.table, len(arcs), supply.copy(), price.copy())
 
 
-def _push(arcs: Arcs, usable: Flags, flow: Ints, rest: Ints) -> None:
-    """
-    Move as much as can be from nodes with too much to nodes with too little over *usable* arcs.
-
-    *flow* (arcs) and *rest* (nodes) are changed in place.
-    """
-    onward = np.flatnonzero(usable & (flow < arcs.capacity))
-    back = np.flatnonzero(usable & (flow > 0))
-    much, little = np.flatnonzero(rest > 0), np.flatnonzero(rest < 0)
-    source, sink = len(rest), len(rest) + 1
-    parts = (
-        (arcs.tail[onward], arcs.head[onward], arcs.capacity[onward] - flow[onward]),
-        (arcs.head[back], arcs.tail[back], flow[back]),
-        (np.full(len(much), source), much, rest[much]),
-        (little, np.full(len(little), sink), -rest[little]),
-    )
-    start, end, most = (np.concatenate(column) for column in zip(*parts, strict=True))
-    pushed, _ = largest_flow(start, end, most, source=source, sink=sink)
-    ends = np.cumsum([len(part[0]) for part in parts])[:-1]
-    on, off, out, into = np.split(pushed, ends)
-    flow[onward] += on
-    flow[back] -= off
-    rest[much] -= out
-    rest[little] += into
-
-
-def _ways(arcs: Arcs, flow: Ints, cost: Ints, begin: Ints) -> Ints:
-    """
-    Shortest ways from where *begin* (nodes) is least, over arcs as far as they can be changed.
-
-    Bellman and Ford's sweeps over all arcs at once, until one changes nothing.
-
-    Returns:
-        (nodes) their lengths, at most *begin*.
-    """
-    onward, back = flow < arcs.capacity, flow > 0
-    start = np.concatenate([arcs.tail[onward], arcs.head[back]])
-    end = np.concatenate([arcs.head[onward], arcs.tail[back]])
-    length = np.concatenate([cost[onward], -cost[back]])
-    order = np.argsort(end, kind="stable")
-    start, end, length = start[order], end[order], length[order]
-    first = np.flatnonzero(np.diff(end, prepend=-1))
-    target = end[first]
-    distance = begin.copy()
-    while len(first):
-        best = np.minimum.reduceat(distance[start] + length, first)
-        better = best < distance[target]
-        if not better.any():
-            break
-        distance[target[better]] = best[better]
-    return distance
+def placed(nodes: int, table: Ints, arcs: int, supply: Ints, price: Ints) -> tuple[Ints, int]:
+    """As `from_prices`, of a table that may have more arcs; *supply* and *price* may be overwritten."""
+    flow = np.zeros(arcs, np.int64)
+    of_nodes = np.zeros((NODE_ROWS, nodes + 3), np.int64)
+    of_arcs = np.zeros((ARC_ROWS, 4 * (arcs + nodes)), np.int64)
+    given = (nodes, table, price, supply, of_nodes, of_arcs)
+    return flow, work(place, STEPS * arcs, ASKED, given, flow)
 
 
 class FlowNetwork:
@@ -212,14 +167,15 @@ class FlowNetwork:
             nodes: Number of nodes; set *supply* (as in `cheapest_flow`) before solving.
         """
         self.supply = np.zeros(nodes, np.int64)
-        self._parts: list[tuple[Ints, Ints, Ints, Ints]] = []
+        self._parts: list[Ints] = []
         self._count = 0
 
     def add(self, tail: Ints, head: Ints, capacity: Ints | int, cost: Ints | int) -> slice:
         """Add arcs; returns where their flows will stand."""
         size = len(tail)
-        whole = [np.broadcast_to(np.asarray(v, np.int64), size) for v in (capacity, cost)]
-        self._parts.append((tail, head, whole[0], whole[1]))
+        part = np.empty((4, size), np.int64)
+        part[0], part[1], part[2], part[3] = tail, head, capacity, cost
+        self._parts.append(part)
         self._count += size
         return slice(self._count - size, self._count)
 
@@ -230,4 +186,4 @@ class FlowNetwork:
         Raises:
             InputError: As `cheapest_flow`.
         """
-        return cheapest_flow(self.supply, Arcs.joined(self._parts))
+        return cheapest_flow(self.supply, Arcs(np.concatenate(self._parts, axis=1)))

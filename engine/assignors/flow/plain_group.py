@@ -15,16 +15,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ...model.arrays import NONE, Flags, Indices, Ints, ragged_entries
 from ...model.errors import Infeasible
-from ...model.text import listed, several
+from ...model.text import and_more, several
 from ..interface import GroupSpec, once
-from ..kafka.racks import replica_racks
+from ..kit.kernels import kernel, work
 from ..kit.members import member_order, subscribers_by_member_order
-from ..kit.orders import by_appearance, numbered
+from ..kit.orders import by_appearance, distinct, numbered, row_keys
+from .least_cost import ASKED, STEPS
 
 
 def even_counts(
@@ -46,50 +48,92 @@ def even_counts(
     >>> even_counts(np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([4, 0, 0]), np.array([4, 4]), 2).tolist()
     [4, 4]
     """
-    given = held.copy()
-    counts = np.zeros(members, np.int64) + beside
-    np.add.at(counts, member, given)
-    spans = [slice(a, b) for a, b in pairwise(start.tolist())]
-    order = sorted(range(len(size)), key=lambda number: spans[number].stop - spans[number].start)
+    given, counts = held.copy(), np.zeros(members, np.int64) + beside
+    order = np.diff(start).argsort(kind="stable")
+    space, pairs = np.zeros((2, members), np.int64), len(member)
+    arguments = (start, member, size, order, given, space)
+    work(level_out, STEPS * (pairs + members), ASKED, arguments, counts)
+    return counts
+
+
+@kernel
+def level_out(
+    start: Any, member: Any, size: Any, order: Any, given: Any, space: Any, counts: Any
+) -> None:
+    """
+    Pour classes in this order, over and over, while any can be poured more evenly.
+
+    Args:
+        start, member, size: As for `even_counts`.
+        order: Of classes.
+        given: (pairs) how many each one has; changed.
+        space: Two rows of M, for its own use.
+        counts: (M) how many others each has; changed to all that it has.
+    """
+    rest, then = space[0], space[1]
+    for pair in range(len(member)):
+        counts[member[pair]] += given[pair]
     changed = True
     while changed:
         changed = False
         for number in order:
-            who, now = member[spans[number]], given[spans[number]]
-            rest = counts[who] - now
-            then = _poured(rest, now, int(size[number]))
-            if int(now.sum()) < size[number] or _uneven(rest + then) < _uneven(rest + now):
-                counts[who] += then - now
-                given[spans[number]] = then
+            begin, those = start[number], start[number + 1] - start[number]
+            poured, before, after = 0, 0, 0
+            for this in range(those):
+                rest[this] = counts[member[begin + this]] - given[begin + this]
+                poured += given[begin + this]
+            pour(those, begin, rest, given, size[number], then)
+            for this in range(those):
+                before += (rest[this] + given[begin + this]) ** 2
+                after += (rest[this] + then[this]) ** 2
+            if poured < size[number] or after < before:
+                for this in range(those):
+                    counts[member[begin + this]] += then[this] - given[begin + this]
+                    given[begin + this] = then[this]
                 changed = True
-    return counts
 
 
-def _uneven(counts: Ints) -> int:
-    return int((counts * counts).sum())
-
-
-def _poured(beside: Ints, held: Ints, amount: int) -> Ints:
+@kernel
+def pour(those: int, begin: int, beside: Any, held: Any, amount: int, then: Any) -> None:
     """
-    The evenest way to pour an amount.
+    The evenest way to pour an amount over so many.
 
     What does not divide goes to those who keep one more of their own with it, the first in order
     before the others.
 
     Args:
+        those: How many.
+        begin: Where they begin in *held*.
         beside: What each one has already.
         held: What each one has of this now.
         amount: What is poured.
+        then: Overwritten with what each one gets.
     """
-    floor = np.sort(beside)
-    needed = floor * np.arange(1, len(floor) + 1) - np.cumsum(floor)  # to bring the first to here
-    filled = int(np.searchsorted(needed, amount, side="right"))
-    level, extra = divmod(amount + int(floor[:filled].sum()), filled)
-    poured: Ints = np.maximum(level - beside, 0)
-    reached = np.flatnonzero(beside <= level)
-    keeps = held[reached] > poured[reached]
-    poured[reached[np.argsort(~keeps, kind="stable")][:extra]] += 1
-    return poured
+    low = beside[0]
+    for this in range(those):
+        low = min(low, beside[this])
+    high = low + amount + 1  # at least one gets more than that to come up to here
+    while high - low > 1:
+        middle = (low + high) // 2
+        needed = 0
+        for this in range(those):
+            needed += max(middle - beside[this], 0)
+        if needed <= amount:
+            low = middle
+        else:
+            high = middle
+    extra = amount
+    for this in range(those):
+        then[this] = max(low - beside[this], 0)
+        extra -= then[this]
+    for this in range(those):
+        if extra > 0 and beside[this] <= low and held[begin + this] > then[this]:
+            then[this] += 1
+            extra -= 1
+    for this in range(those):
+        if extra > 0 and then[this] == low - beside[this]:
+            then[this] += 1
+            extra -= 1
 
 
 _NAMED = 3
@@ -106,25 +150,29 @@ class PlainGroup:
     Attributes:
         partition: (N) index in the group.
         topic: (N) topic, numbered by name among those here.
-        crosses: (N, R) whether the rack has no replica of it.
+        kind: (N) partitions on the same of the racks R in which members are have the same number.
+        crosses: (kinds, R) whether the rack has no replica of such partitions.
         previous_owner: (N) the member that owns it now, NONE for nobody; it need not subscribe to the topic.
         member: (C) index in the group.
-        rack: (C) its rack.
+        rack: (C) its rack, numbered among those of members.
         start, subscriber: Ragged, topic -> the members that subscribe to it, ascending.
         same_subscribers: (T) topics with the same subscribers have the same number.
         count: (C) how many partitions the member gets.
+        racks_matter: Whether any partition is nearer to one of its subscribers than to another.
     """
 
     partition: Ints
     topic: Ints
+    kind: Ints
     crosses: Flags
-    previous_owner: Ints
+    previous_owner: Indices
     member: Indices
-    rack: Indices
+    rack: Ints
     start: Ints
     subscriber: Ints
     same_subscribers: Ints
     count: Ints
+    racks_matter: bool
 
 
 @once
@@ -133,102 +181,146 @@ def plain_group(group: GroupSpec) -> PlainGroup:
     Raises:
         Infeasible: A rack is missing; the message names where.
     """
-    order = member_order(group)
-    subscribers = subscribers_by_member_order(group)
-    by_name = group.by_name
-    partition = by_name[(subscribers.count > 0)[group.topic_of[by_name]]]
-    topics = group.topic_of[partition]
-    topics = topics[np.diff(topics, prepend=NONE) != 0]  # those of a topic stand together
+    order, subscribers, by_name = (
+        member_order(group),
+        subscribers_by_member_order(group),
+        group.by_name,
+    )
+    subscribed = subscribers.count > 0
+    names = group.topics
+    topics = np.array(sorted(subscribed.nonzero()[0].tolist(), key=names.__getitem__), np.int64)
+    size = group.topic_size[topics]
+    topic = np.arange(len(topics)).repeat(size)
+    partition = by_name
+    if len(topic) < len(by_name):
+        partition = by_name[subscribed[group.topic_of[by_name]]]
     start, pair = ragged_entries(subscribers.start, topics)
     counting, subscriber = numbered(subscribers.place[pair], len(order))
     member = order[counting]
-    _check_racks(group, partition, member)
-    number = np.zeros(len(group.topics), np.int64)
-    number[topics] = np.arange(len(topics))
-    topic = number[group.topic_of[partition]]
-    client = np.full(len(group.members) + 1, NONE, np.int64)  # the last is what NONE reads
+    if lacking := _lacking_racks(group, partition, member):
+        raise Infeasible(
+            lacking,
+            fix="Set client.rack on every member and broker.rack on every broker, to the same names.",
+        )
+    client = np.full(len(group.members) + 1, NONE, np.int32)  # the last is what NONE reads
     client[member] = np.arange(len(member))
     previous_owner = client[group.owner[partition]]
-    crosses = np.ones((group.partition_count, len(group.racks)), np.bool_)
-    replicas = replica_racks(group)
-    crosses[replicas.partition, replicas.rack] = False
+    used, rack = numbered(group.member_rack[member], len(group.racks))
+    crosses, kind = _kinds(group, partition, used)
     same_subscribers = by_appearance(subscriber[a:b].tobytes() for a, b in pairwise(start.tolist()))
+    near = np.zeros((len(topics), len(used)), np.bool_)
+    near[np.arange(len(topics)).repeat(np.diff(start)), rack[subscriber]] = True
     return PlainGroup(
         partition=partition,
         topic=topic,
-        crosses=crosses[partition],
+        kind=kind,
+        crosses=crosses,
         previous_owner=previous_owner,
         member=member,
-        rack=group.member_rack[member],
+        rack=rack,
         start=start,
         subscriber=subscriber,
         same_subscribers=same_subscribers,
         count=_counts(topic, previous_owner, start, subscriber, same_subscribers, len(member)),
+        racks_matter=_racks_matter(topic, kind, near, crosses),
     )
+
+
+def _kinds(group: GroupSpec, partition: Ints, used: Ints) -> tuple[Flags, Ints]:
+    """*crosses* and *kind* of a `PlainGroup`, whose members are in the racks *used*."""
+    crosses = np.ones((group.partition_count, len(group.racks)), np.bool_)
+    size = group.replica_start[1:] - group.replica_start[:-1]
+    crosses[np.arange(len(size)).repeat(size), group.replica_rack] = False
+    rows = crosses[partition]
+    if len(used) < len(group.racks):
+        rows = rows[:, used]
+    kinds, kind = numbered(*row_keys(rows))
+    sample = np.zeros(len(kinds), np.int64)
+    sample[kind] = np.arange(len(kind))
+    return rows[sample], kind
+
+
+def _racks_matter(topic: Ints, kind: Ints, near: Flags, crosses: Flags) -> bool:
+    """Whether a partition is nearer to one of its subscribers than to another, *near* having the racks of a topic's."""
+    if near.all():
+        return bool((crosses.any(axis=1) & ~crosses.all(axis=1)).any())
+    kinds = len(crosses)
+    found = distinct(topic * kinds + kind, len(near) * kinds)
+    near, crosses = near[found // kinds], crosses[found % kinds]
+    return bool(((near & crosses).any(axis=1) & (near & ~crosses).any(axis=1)).any())
 
 
 def _counts(
     topic: Ints,
-    previous_owner: Ints,
+    previous_owner: Indices,
     start: Ints,
     subscriber: Ints,
     same_subscribers: Ints,
     members: int,
 ) -> Ints:
     """What each member owns now, evened out where it is not even."""
+    held = np.bincount(previous_owner + 1, minlength=members + 1)[1:]
+    if not same_subscribers.any():
+        subscribers, size = start[:2], np.full(1, len(topic))
+        who = subscriber[: len(held)]
+        return even_counts(subscribers, who, held, size, members)
     kinds = int(same_subscribers.max(initial=-1)) + 1
     kind = same_subscribers[topic]
     sample = np.zeros(kinds, np.int64)
     sample[same_subscribers[::-1]] = np.arange(len(same_subscribers))[::-1]
-    spans = [subscriber[start[t] : start[t + 1]] for t in sample.tolist()]
-    at = np.cumsum([0, *(len(span) for span in spans)])
-    who = np.concatenate([np.zeros(0, np.int64), *spans])
-    owned = previous_owner != NONE
-    held = np.bincount(kind[owned] * members + previous_owner[owned], minlength=kinds * members)
-    of_pair = np.repeat(np.arange(kinds), np.diff(at)) * members + who
+    at, pair = ragged_entries(start, sample)
+    who = subscriber[pair]
+    held = np.bincount(kind * (members + 1) + previous_owner + 1, minlength=kinds * (members + 1))
+    of_pair = np.repeat(np.arange(kinds), np.diff(at)) * (members + 1) + who + 1
     size = np.bincount(kind, minlength=kinds)
     return even_counts(at, who, held[of_pair], size, members)
 
 
-def _check_racks(group: GroupSpec, partition: Ints, member: Indices) -> None:
-    """
-    Raises:
-        Infeasible: A rack is missing.
-    """
-    size = np.diff(group.replica_start)
+def _lacking_racks(group: GroupSpec, partition: Ints, member: Indices) -> str | None:
+    """Where a rack is missing; None where all are known."""
+    size, rack = group.replica_start[1:] - group.replica_start[:-1], group.member_rack[member]
+    if size.all() and group.replica_rack.min(initial=0) >= 0 and rack.min(initial=0) >= 0:
+        return None
     entry = np.repeat(np.arange(len(size)), size)
     bare = np.bincount(entry[group.replica_rack == NONE], minlength=len(size)) > 0
-    silent = member[group.member_rack[member] == NONE]
+    silent = member[rack == NONE]
+    unknown, on_bare = partition[size[partition] == 0], partition[bare[partition]]
     reasons = [
-        _lacking([group.members[m] for m in silent.tolist()], len(member), "member", "no rack"),
         _lacking(
-            _names(group, partition[size[partition] == 0]),
-            len(partition),
-            "partition",
-            "unknown replicas",
+            [group.members[m] for m in silent.tolist()],
+            len(silent),
+            len(member),
+            "member",
+            "no rack",
         ),
         _lacking(
-            _names(group, partition[bare[partition]]),
+            _names(group, unknown), len(unknown), len(partition), "partition", "unknown replicas"
+        ),
+        _lacking(
+            _names(group, on_bare),
+            len(on_bare),
             len(partition),
             "partition",
             "a replica on a broker without rack",
         ),
     ]
     lacking = [reason for reason in reasons if reason]
-    if lacking:
-        raise Infeasible(
-            f"a missing rack switches it off (KIP-925): {'; '.join(lacking)}.",
-            fix="Set client.rack on every member and broker.rack on every broker, to the same names.",
-        )
+    if not lacking:
+        return None
+    return f"a missing rack switches it off (KIP-925): {'; '.join(lacking)}."
 
 
 def _names(group: GroupSpec, partitions: Ints) -> list[str]:
-    topics, numbers = group.topic_of[partitions].tolist(), group.number_of[partitions].tolist()
+    """Of the first few."""
+    few = partitions[:_NAMED]
+    topics, numbers = group.topic_of[few].tolist(), group.number_of[few].tolist()
     return [f"{group.topics[t]}-{n}" for t, n in zip(topics, numbers, strict=True)]
 
 
-def _lacking(names: Sequence[str], of: int, what: str, lack: str) -> str | None:
-    if not names:
+def _lacking(names: Sequence[str], number: int, of: int, what: str, lack: str) -> str | None:
+    """A reason, with the first few names; None where there is nothing."""
+    if not number:
         return None
-    verb = "has" if len(names) == 1 else "have"
-    return f"{len(names):,} of {several(of, what)} {verb} {lack} ({listed(names, _NAMED)})"
+    verb = "has" if number == 1 else "have"
+    few = ", ".join(names[:_NAMED]) + and_more(number - _NAMED)
+    return f"{number:,} of {several(of, what)} {verb} {lack} ({few})"

@@ -24,7 +24,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property, update_wrapper
 from importlib.metadata import PackageNotFoundError, version
@@ -209,3 +209,24 @@ def at_work(loop: Kernel[P, R], steps: int, tally: Tally | None = None) -> Calla
         return loop.fast if _compiled_only else loop
     pays = done >= loop.worth or steps >= WORTH_COMPILING
     return loop.fast if pays and _numba_version() else loop
+
+
+def work(
+    loop: Kernel[..., R], steps: int, tally: Tally | None, given: Sequence[Any], *changed: Any
+) -> R:
+    """
+    Call a kernel in the form that suits the work, interpreted over lists, which are faster to walk than arrays.
+
+    Args:
+        loop, steps, tally: As for `at_work`.
+        given: Its arguments; arrays among them may hold anything afterwards.
+        changed: Arrays that follow them, and hold what it makes of them afterwards.
+    """
+    run = at_work(loop, steps, tally)
+    if run is not loop:
+        return run(*given, *changed)
+    lists = [one.tolist() for one in changed]
+    answer = run(*(one.tolist() if hasattr(one, "tolist") else one for one in given), *lists)
+    for array, one in zip(changed, lists, strict=True):
+        array[...] = one
+    return answer

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Indices, Ints, starts_of
+from ...model.arrays import Flags, Indices, Ints, starts_of
 
 _SHORT = 1 << 16
 
@@ -153,7 +154,7 @@ def by_appearance(keys: Iterable[Hashable]) -> Ints:
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
 
 
-def row_keys(rows: Ints) -> tuple[Ints, int]:
+def row_keys(rows: Ints | Flags) -> tuple[Ints, int]:
     """
     A number per row (of numbers from 0), equal where rows are equal, and a bound above them all.
 
@@ -161,6 +162,10 @@ def row_keys(rows: Ints) -> tuple[Ints, int]:
     >>> keys.tolist(), cells
     ([1, 3, 1], 4)
     """
+    widths = (rows.max(axis=0, initial=0) + np.int64(1)).tolist()
+    if prod(widths) <= _CELLS_PER_KEY * len(rows):
+        weights = [prod(widths[column + 1 :]) for column in range(len(widths))]
+        return rows @ np.array(weights, np.int64), prod(widths)
     keys, cells = np.zeros(len(rows), np.int64), 1
     for column in rows.T:
         width = int(column.max(initial=0)) + 1

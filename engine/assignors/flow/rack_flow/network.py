@@ -14,41 +14,74 @@ are |held classes| + |classes x cheaper racks| + 2 |layers x sites| arcs, not |t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ....model.arrays import NONE, Indices, Ints
-from ...kit.orders import numbered
-from ..network import Arcs
+from ...kit.kernels import kernel, work
+from ..least_cost import ASKED, STEPS
 from .problem import Classes, RackProblem, Sites
 
 LEAVE, GO, SPREAD, COME, TAKE = range(5)
 """The kinds of arcs, in the order of their nodes above."""
 
-Kind = tuple[Ints, Ints, Ints, Ints]
-"""Arcs of one kind: from, to, at most, cost."""
+CLASSES, HUBS, RACKS, SITES, NODES = range(5)
+"""Kinds of nodes, after the (layer, site) pairs, which come first; and the end."""
+
+_SHORT = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Nodes:
+class Held:
     """
-    Where each kind of node begins; the (layer, site) pairs of `Sites` come first, at 0.
+    Which tasks are held, by the arc over which they would leave: of a class, from a pair of a layer and a site.
 
     Attributes:
-        classes: In the order of `Classes`.
-        hubs: One per layer.
-        racks: (layer, rack) as in *reached*.
-        sites: In the order of `Sites`.
-        count: Of all nodes.
-        reached: layer x R + rack of every rack with a site for that layer, ascending.
+        task: (tasks with a previous owner that may keep them) by arc, then in their order.
+        table: (3, arcs) class, pair, number of tasks.
+        end: (arcs) where those of each end in *task*.
     """
 
-    classes: int
-    hubs: int
-    racks: int
-    sites: int
-    count: int
-    reached: Ints
+    task: Ints
+    table: Ints
+    end: Ints
+
+
+def held_of(problem: RackProblem, classes: Classes, limits: Ints, sites: Sites) -> Held:
+    """
+    Args:
+        problem: The tasks.
+        classes: Theirs.
+        limits: As `limits_of` has them.
+        sites: The clients.
+    """
+    pairs = sites.pairs
+    row = len(problem.rack) + 1  # the last of each is what NONE reads
+    pair_of = np.full(len(classes.size) * row, NONE, np.int64)
+    pair_of[limits[0] * row + limits[1]] = sites.of_limit
+    if problem.limits is None:
+        pair = pair_of[problem.previous_owner]
+    else:
+        pair = pair_of[problem.layers * row + problem.previous_owner]
+    over = classes.of_task * pairs
+    over += pair
+    at_home = None
+    if pair.min() < 0:
+        at_home = np.flatnonzero(pair >= 0)
+        over = over[at_home]
+    cells = classes.table.shape[1] * pairs
+    task = (over.astype(np.uint16) if cells <= _SHORT else over).argsort(kind="stable")
+    over = over[task]
+    last = np.ones(len(over), np.bool_)
+    np.not_equal(over[1:], over[:-1], out=last[:-1])
+    end = last.nonzero()[0]
+    table = np.empty((3, len(end)), np.int64)
+    np.divmod(over[end], pairs, out=(table[0], table[1]))
+    end += 1
+    table[2] = end
+    table[2, 1:] -= end[:-1]
+    return Held(task=task if at_home is None else at_home[task], table=table, end=end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -57,121 +90,185 @@ class RackNetwork:
     Nodes and arcs.
 
     Attributes:
-        nodes: How the nodes are numbered.
-        supply: (nodes) tasks held there, or there for being nobody's; less what a site is to have.
-        arcs: What flows over one is a number of tasks.
+        arcs: (4, arcs or more) as in `Arcs`; what flows over one is a number of tasks.
+        supply: (nodes or more) tasks held there, or there for being nobody's; less what a site is to have.
+        nodes: Where each kind of node begins, and the end: 5 numbers.
         kinds: Where the arcs of each kind begin, and the end: 6 numbers.
-        leaving: (tasks with a previous owner) by the arc they would leave over, then in their order.
-        leaving_start: (arcs of `LEAVE`) where the tasks of each begin in *leaving*.
+        largest: The largest cost of an arc.
     """
 
-    nodes: Nodes
+    arcs: Ints
     supply: Ints
-    arcs: Arcs
-    kinds: Ints
-    leaving: Ints
-    leaving_start: Ints
+    nodes: list[int]
+    kinds: list[int]
+    largest: int
+
+    @property
+    def count(self) -> int:
+        """Of arcs."""
+        return self.kinds[-1]
 
     def span(self, kind: int) -> slice:
         """Where the arcs of a kind stand."""
-        return slice(int(self.kinds[kind]), int(self.kinds[kind + 1]))
+        return slice(self.kinds[kind], self.kinds[kind + 1])
 
 
-def network(classes: Classes, sites: Sites, previous_owner: Indices) -> RackNetwork:
+def network(classes: Classes, sites: Sites, held: Held, onto: Ints | None = None) -> RackNetwork:
     """
     Args:
         classes: The tasks.
         sites: The clients.
-        previous_owner: (N) the client that holds each task, NONE for nobody.
+        held: What clients hold.
+        onto: The pair of *sites* that each pair of *held* is part of; None where they are the same.
     """
-    pairs, racks = len(sites.layer), classes.cost.shape[1]
-    reached, rack_of_pair = numbered(
-        sites.layer * racks + sites.rack[sites.site], classes.layers * racks
-    )
-    nodes = _numbering(classes, sites, reached)
-    held = _held(classes, sites, previous_owner)
-    at_home = np.flatnonzero(held != NONE)
-    over = classes.of_task[at_home] * pairs + held[at_home]
-    order = np.argsort(over, kind="stable")
-    leaving_start = np.flatnonzero(np.diff(over[order], prepend=-1))
-    from_class, from_pair = np.divmod(over[order][leaving_start], pairs)
-    saved = classes.cost[from_class, sites.rack[sites.site[from_pair]]]
-    how_many = np.diff(leaving_start, append=len(order))
-    leave = (from_pair, nodes.classes + from_class, how_many, classes.move_cost - saved)
-    parts = [leave, *_ways(classes, nodes), *_into(classes, sites, nodes, rack_of_pair)]
-    supply = np.zeros(nodes.count, np.int64)
-    supply[:pairs] = np.bincount(held[at_home], minlength=pairs)
-    supply[nodes.classes : nodes.hubs] = np.bincount(
-        classes.of_task[held == NONE], minlength=len(classes.layer)
-    )
-    supply[nodes.sites :] = -sites.count
-    return RackNetwork(
-        nodes=nodes,
-        supply=supply,
-        arcs=Arcs.joined(parts),
-        kinds=np.cumsum([0, *(len(part[0]) for part in parts)]),
-        leaving=at_home[order],
-        leaving_start=leaving_start,
-    )
-
-
-def _numbering(classes: Classes, sites: Sites, reached: Ints) -> Nodes:
-    first = np.cumsum([len(sites.layer), len(classes.layer), classes.layers, len(reached)]).tolist()
-    return Nodes(
-        classes=first[0],
-        hubs=first[1],
-        racks=first[2],
-        sites=first[3],
-        count=first[3] + len(sites),
-        reached=reached,
-    )
-
-
-def _held(classes: Classes, sites: Sites, previous_owner: Indices) -> Ints:
-    """(N) the (layer, site) pair that holds a task; NONE without previous owner, or where it may not be."""
-    pair_of = np.full(classes.layers * len(sites), NONE, np.int64)
-    pair_of[sites.layer * len(sites) + sites.site] = np.arange(len(sites.layer))
-    site = np.append(sites.of_client, 0)[previous_owner]  # what NONE reads
-    pair = pair_of[classes.layer[classes.of_task] * len(sites) + site]
-    return np.where(previous_owner == NONE, NONE, pair)
-
-
-def _ways(classes: Classes, nodes: Nodes) -> tuple[Kind, Kind]:
-    """Arcs from classes to racks and hubs, by class and cheapest first, and from hubs to racks."""
     kinds, racks = classes.cost.shape
-    size = np.bincount(classes.of_task, minlength=kinds)
-    rack_node = np.full(classes.layers * racks, NONE, np.int64)
-    rack_node[nodes.reached] = nodes.racks + np.arange(len(nodes.reached))
-    dearest = classes.cost.max(axis=1)
-    kind, rack = np.nonzero(classes.cost < dearest[:, None])
-    node = rack_node[classes.layer[kind] * racks + rack]
-    kind, rack, node = (array[node != NONE] for array in (kind, rack, node))
-    start = np.concatenate([kind, np.arange(kinds)])
-    end = np.concatenate([node, nodes.hubs + classes.layer])
-    cost = np.concatenate([classes.cost[kind, rack], dearest])
-    order = np.lexsort((end, cost, start))
-    start, end, cost = start[order], end[order], cost[order]
-    layer = nodes.reached // racks
-    spread = (nodes.hubs + layer, rack_node[nodes.reached], _layer_sizes(classes)[layer], 0 * layer)
-    return (nodes.classes + start, end, size[start], cost), spread
+    layers, leaving, pairs = len(classes.size), held.table.shape[1], sites.pairs
+    reached = min(pairs, layers * racks)
+    arcs = np.zeros((4, leaving + kinds * (racks + 1) + reached + 2 * pairs), np.int64)
+    supply = np.zeros(pairs + kinds + layers + reached + sites.sites, np.int64)
+    numbers = np.zeros(NODES + TAKE + 4, np.int64)
+    space = np.zeros(layers * racks + layers + pairs + 2, np.int64)
+    given = (
+        classes.table,
+        classes.size,
+        classes.cost,
+        classes.move_cost,
+        sites.table,
+        sites.sites,
+        sites.pair,
+        pairs,
+        held.table,
+        np.zeros(0, np.int64) if onto is None else onto,
+        space,
+    )
+    work(draw, STEPS * arcs.shape[1], ASKED, given, arcs, supply, numbers)
+    found = numbers.tolist()
+    return RackNetwork(
+        arcs=arcs,
+        supply=supply,
+        nodes=found[: NODES + 1],
+        kinds=found[NODES + 1 : -1],
+        largest=found[-1],
+    )
 
 
-def _into(classes: Classes, sites: Sites, nodes: Nodes, rack_of_pair: Ints) -> tuple[Kind, Kind]:
-    """Arcs from racks to what sites hold of a layer, and from there to the sites."""
-    sizes = _layer_sizes(classes)[sites.layer]
-    room = np.minimum(sites.most, np.minimum(sites.count[sites.site], sizes))
-    pair = np.arange(len(room))
-    come = (nodes.racks + rack_of_pair, pair, room, 0 * pair)
-    return come, (pair, nodes.sites + sites.site, room, 0 * pair)
+@kernel
+def draw(
+    of_class: Any,
+    size: Any,
+    cost: Any,
+    move_cost: int,
+    of_site: Any,
+    sites: int,
+    of_pair: Any,
+    pairs: int,
+    held: Any,
+    onto: Any,
+    space: Any,
+    arcs: Any,
+    supply: Any,
+    numbers: Any,
+) -> None:
+    """
+    Fill in a `RackNetwork`: *arcs*, *supply* and *numbers*, which are its other numbers in their order.
 
-
-def _layer_sizes(classes: Classes) -> Ints:
-    """(layers) the number of tasks of each."""
-    return np.bincount(classes.layer[classes.of_task], minlength=classes.layers)
+    Args:
+        of_class, size, cost, move_cost: As in `Classes`.
+        of_site, sites, of_pair, pairs: As in `Sites`.
+        held: The table of `Held`; *onto*: the pair that each of its pairs is part of, nothing where they are the same.
+        space: Zeros, for its own use.
+        arcs, supply, numbers: What is filled in.
+    """
+    layers, racks, classes = len(size), len(cost[0]), len(cost)
+    tail, head, capacity, price = arcs[0], arcs[1], arcs[2], arcs[3]
+    # racks that each layer reaches, as nodes; where its pairs begin; how much of a class a pair holds
+    start, has = layers * racks, layers * racks + layers + 1
+    for this in range(pairs):
+        space[of_pair[0][this] * racks + of_site[0][of_pair[1][this]]] = 1
+        space[start + of_pair[0][this] + 1] = this + 1
+    for layer in range(layers):
+        space[start + layer + 1] = max(space[start + layer], space[start + layer + 1])
+    class_at, hub_at, rack_at = pairs, pairs + classes, pairs + classes + layers
+    site_at = rack_at
+    for cell in range(layers * racks):
+        if space[cell] > 0:
+            space[cell] = site_at
+            site_at += 1
+    count, at, largest = 0, 0, 0
+    for one in range(classes):
+        layer, free, begin = of_class[0][one], of_class[1][one], at
+        while at < len(held[0]) and held[0][at] == one:
+            if len(onto) > 0:
+                space[has + onto[held[1][at]]] += held[2][at]
+            at += 1
+        place, end = begin, at
+        if len(onto) > 0:
+            place, end = space[start + layer], space[start + layer + 1]
+        while place < end:
+            if len(onto) > 0:
+                pair, amount = place, space[has + place]
+                space[has + place] = 0
+            else:
+                pair, amount = held[1][place], held[2][place]
+            place += 1
+            if amount > 0:
+                saved = cost[one][of_site[0][of_pair[1][pair]]]
+                tail[count], head[count] = pair, class_at + one
+                capacity[count], price[count] = amount, move_cost - saved
+                supply[pair] += amount
+                free -= amount
+                largest = max(largest, abs(move_cost - saved))
+                count += 1
+        supply[class_at + one] = free
+    numbers[6] = count
+    for one in range(classes):
+        layer, dearest, begin = of_class[0][one], cost[one][0], count
+        for rack in range(racks):
+            dearest = max(dearest, cost[one][rack])
+        for rack in range(racks):
+            node = space[layer * racks + rack]
+            if node > 0 and cost[one][rack] < dearest:
+                place = count
+                while place > begin and price[place - 1] > cost[one][rack]:
+                    head[place], price[place] = head[place - 1], price[place - 1]
+                    place -= 1
+                tail[count], capacity[count] = class_at + one, of_class[1][one]
+                head[place], price[place] = node, cost[one][rack]
+                count += 1
+        tail[count], capacity[count] = class_at + one, of_class[1][one]
+        head[count], price[count] = hub_at + layer, dearest
+        largest = max(largest, dearest)
+        count += 1
+    numbers[7] = count
+    for layer in range(layers):
+        for rack in range(racks):
+            if space[layer * racks + rack] > 0:
+                tail[count], head[count] = hub_at + layer, space[layer * racks + rack]
+                capacity[count], price[count] = size[layer], 0
+                count += 1
+    numbers[8], numbers[9] = count, count + pairs
+    for pair in range(pairs):
+        layer, site = of_pair[0][pair], of_pair[1][pair]
+        room = min(of_pair[2][pair], min(of_site[1][site], size[layer]))
+        tail[count], head[count] = space[layer * racks + of_site[0][site]], pair
+        tail[count + pairs], head[count + pairs] = pair, site_at + site
+        capacity[count], capacity[count + pairs] = room, room
+        price[count], price[count + pairs] = 0, 0
+        count += 1
+    for site in range(sites):
+        supply[site_at + site] = -of_site[1][site]
+    numbers[0], numbers[1], numbers[2], numbers[3] = class_at, hub_at, rack_at, site_at
+    numbers[4], numbers[5], numbers[10] = site_at + sites, 0, count + pairs
+    numbers[11] = largest
 
 
 def owners(
-    problem: RackProblem, classes: Classes, sites: Sites, net: RackNetwork, flow: Ints
+    problem: RackProblem,
+    classes: Classes,
+    sites: Sites,
+    held: Held,
+    net: RackNetwork,
+    flow: Ints,
 ) -> Indices:
     """
     (N) the client of each task.
@@ -180,28 +277,38 @@ def owners(
     to the cheapest racks first, there to the first sites, and in turn to the clients of a site that
     have room.
     """
-    movers = _movers(problem, net, flow)
-    node = net.nodes.classes + classes.of_task[movers]
-    node = _forward(node, net, flow, GO)
-    over = node < net.nodes.racks
-    node[over] = _forward(node[over], net, flow, SPREAD)
-    node = _forward(node, net, flow, COME)
     owner = problem.previous_owner.astype(np.int32)
+    leave = flow[: held.table.shape[1]]
+    leaving = held.task[_ends(held.end, leave)]
+    if len(held.task) < len(owner):
+        moves = np.ones(len(owner), np.bool_)
+        moves[held.task] = False
+        moves[leaving] = True
+        movers = moves.nonzero()[0]
+    else:
+        movers = np.sort(leaving)
+    if not len(movers):
+        return owner
+    node = _forward(classes.of_task[movers], net, flow, GO)
+    over = (node < net.nodes[RACKS]).nonzero()[0]
+    if len(over):
+        node[over] = _forward(node[over], net, flow, SPREAD)
+    site = sites.pair[1][_forward(node, net, flow, COME)]
+    if sites.sites == len(problem.rack):  # each client is a site
+        client = np.empty(sites.sites, np.int32)
+        client[sites.of_client] = np.arange(sites.sites)
+        owner[movers] = client[site]
+        return owner
     owner[movers] = NONE
-    kept = np.bincount(owner[owner != NONE], minlength=len(problem.count))
-    owner[movers] = _seats(sites.site[node], sites, problem.count - kept)
+    room = problem.count - np.bincount(owner + 1, minlength=len(problem.count) + 1)[1:]
+    owner[movers] = _seats(site, sites, room)
     return owner
 
 
-def _movers(problem: RackProblem, net: RackNetwork, flow: Ints) -> Ints:
-    """The tasks that leave their previous owner, or have none; ascending."""
-    leave = flow[net.span(LEAVE)]
-    sizes = np.diff(net.leaving_start, append=len(net.leaving))
-    place = np.arange(len(net.leaving)) - np.repeat(net.leaving_start, sizes)
-    staying = net.leaving[place < np.repeat(sizes - leave, sizes)]
-    moves = np.ones(len(problem.previous_owner), np.bool_)
-    moves[staying] = False
-    return np.flatnonzero(moves)
+def _ends(end: Ints, amount: Ints) -> Ints:
+    """So many places before each end."""
+    upto = np.cumsum(amount)
+    return np.repeat(end - upto, amount) + np.arange(upto[-1] if len(upto) else 0)
 
 
 def _forward(node: Ints, net: RackNetwork, flow: Ints, kind: int) -> Ints:
@@ -211,11 +318,12 @@ def _forward(node: Ints, net: RackNetwork, flow: Ints, kind: int) -> Ints:
     As many tasks are at each node as flow leaves it over arcs of this *kind*.
     """
     span = net.span(kind)
-    start, end, amount = net.arcs.tail[span], net.arcs.head[span], flow[span]
-    by_start = np.argsort(start, kind="stable")
-    reached = np.repeat(end[by_start], amount[by_start])
+    reached, amount = net.arcs[1, span], flow[span]
+    if kind == COME:  # the only ones that do not stand by where they begin
+        by_start = net.arcs[0, span].argsort(kind="stable")
+        reached, amount = reached[by_start], amount[by_start]
     ahead = np.empty(len(node), np.int64)
-    ahead[np.argsort(node, kind="stable")] = reached
+    ahead[node.argsort(kind="stable")] = np.repeat(reached, amount)
     return ahead
 
 
@@ -230,7 +338,7 @@ def _seats(site: Ints, sites: Sites, room: Ints) -> Indices:
     """
     client = np.repeat(np.arange(len(room), dtype=np.int32), room)
     turn = np.arange(len(client)) - np.repeat(np.cumsum(room) - room, room)
-    order = np.lexsort((client, turn, sites.of_client[client]))
+    order = np.lexsort((turn, sites.of_client[client]))  # of equals the first client
     seats = np.empty(len(site), np.int32)
-    seats[np.argsort(site, kind="stable")] = client[order]
+    seats[site.argsort(kind="stable")] = client[order]
     return seats

@@ -3,7 +3,7 @@ Solving a rack problem: the steps in their order, beginning with good prices ins
 
 The time of the solver behind `evenkeel.engine.assignors.flow.network` grows fast with the nodes, and clients that have
 to be told apart make many. Then the same problem with clients of a rack taken together is solved
-first: its node prices (dual values) are all but right for the whole, and `from_prices` goes on from
+first: its node prices (dual values) are all but right for the whole, and `placed` goes on from
 there, for a round or two.
 """
 
@@ -16,9 +16,9 @@ import numpy as np
 from ....model.arrays import Indices, Ints
 from ....model.errors import Infeasible
 from ...kit.orders import numbered
-from ..network import cheapest_flow, from_prices, prices
-from .network import RackNetwork, network, owners
-from .problem import RackProblem, Sites, classes_of, each_client, limits_bind, sites_of
+from ..network import check_costs, placed, prices
+from .network import CLASSES, NODES, SITES, RackNetwork, held_of, network, owners
+from .problem import RackProblem, Sites, classes_of, each_client, limits_of, sites_of
 
 
 def solve(problem: RackProblem) -> Indices:
@@ -48,52 +48,56 @@ def solve(problem: RackProblem) -> Indices:
     >>> crossed.total(crossed.previous_owner), solve(crossed).tolist(), crossed.total(solve(crossed))
     (20, [0, 1], 2)
     """
-    if not len(problem.cost):
+    if not len(problem.previous_owner):
         return np.zeros(0, np.int32)
-    # racks that no client is in would only tell tasks apart
-    used, rack = numbered(problem.rack.astype(np.int64), problem.cost.shape[1])
-    problem = replace(problem, cost=problem.cost[:, used], rack=rack.astype(np.int32))
-    apart = limits_bind(problem)
-    classes = classes_of(problem)
-    sites = sites_of(problem, keep_full_apart=not apart)
-    net = network(classes, sites, problem.previous_owner)
-    flow = cheapest_flow(net.supply, net.arcs)
-    nodes = len(net.supply)
-    price = np.zeros(nodes, np.int64) if flow is None else prices(net.arcs, flow, nodes)
+    problem = _used_racks(problem)
+    classes, limits = classes_of(problem), limits_of(problem)
+    sites, apart = sites_of(problem, limits, classes.size)
     if apart:
-        together, sites = sites, each_client(problem)
-        whole = network(classes, sites, problem.previous_owner)
-        price = _carried_over(price, net, whole, together, sites)
-        net, flow = whole, None
-    if flow is None:
-        flow = _placed(net, price)
-    return owners(problem, classes, sites, net, flow)
-
-
-def _carried_over(
-    price: Ints, small: RackNetwork, whole: RackNetwork, together: Sites, apart: Sites
-) -> Ints:
-    """Prices for the network with every client from the one in which they are taken together."""
-    of_site = together.of_client
-    pair_of = np.zeros((int(apart.layer.max()) + 1) * len(together), np.int64)
-    pair_of[together.layer * len(together) + together.site] = np.arange(len(together.layer))
-    pairs = pair_of[apart.layer * len(together) + of_site[apart.site]]
-    between = price[small.nodes.classes : small.nodes.sites]
-    return np.concatenate([price[pairs], between, price[small.nodes.sites + of_site]])
-
-
-def _placed(net: RackNetwork, price: Ints) -> Ints:
-    """
-    (arcs) the flow of least cost, beginning with prices.
-
-    Raises:
-        Infeasible: The supplies cannot all be placed.
-    """
-    flow, short = from_prices(net.supply, net.arcs, price)
+        together, sites = sites, each_client(problem, limits)
+    held = held_of(problem, classes, limits, sites)
+    if apart:
+        small = network(classes, together, held, together.of_limit)
+        price = _prices(small)
+        net = network(classes, sites, held)
+        price = _carried_over(price, small, net, together)
+    else:
+        net = network(classes, sites, held)
+        check_costs(net.largest, net.nodes[NODES])
+        price = np.zeros(net.nodes[NODES], np.int64)
+    flow, short = placed(net.nodes[NODES], net.arcs, net.count, net.supply, price)
     if short:
-        wanted = -int(net.supply[net.supply < 0].sum())
+        tasks = len(problem.previous_owner)
         raise Infeasible(
-            f"the limits leave room for {wanted - short} of {wanted} tasks, where each client has its number.",
+            f"the limits leave room for {tasks - short} of {tasks} tasks, where each client has its number.",
             fix="Let clients take more of a layer, or more layers.",
         )
-    return flow
+    return owners(problem, classes, sites, held, net, flow)
+
+
+def _used_racks(problem: RackProblem) -> RackProblem:
+    """Racks that no client is in would only tell tasks apart."""
+    racks = problem.cost.shape[1]
+    if np.bincount(problem.rack, minlength=racks).all():
+        return problem
+    used, rack = numbered(problem.rack.astype(np.int64), racks)
+    return replace(problem, cost=problem.cost[:, used], rack=rack)
+
+
+def _prices(net: RackNetwork) -> Ints:
+    """(nodes) the prices of a cheapest flow; 0 where there is none."""
+    nodes = net.nodes[NODES]
+    check_costs(net.largest, nodes)
+    nothing = np.zeros(nodes, np.int64)
+    flow, short = placed(nodes, net.arcs, net.count, net.supply, nothing)
+    return nothing if short else prices(net.arcs, flow, nodes)
+
+
+def _carried_over(price: Ints, small: RackNetwork, whole: RackNetwork, together: Sites) -> Ints:
+    """Prices for the network with every client from the one in which they are taken together."""
+    carried = np.empty(whole.nodes[NODES], np.int64)
+    carried[: whole.nodes[CLASSES]] = price[together.of_limit]
+    between = slice(small.nodes[CLASSES], small.nodes[SITES])
+    carried[whole.nodes[CLASSES] : whole.nodes[SITES]] = price[between]
+    carried[whole.nodes[SITES] :] = price[small.nodes[SITES] :][together.of_client]
+    return carried
