@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from ..assignors import ASSIGNORS
@@ -36,11 +37,9 @@ def compile_all() -> None:
     with held_to(compiled=True):
         place(_application(), TaskConfig(num_standby_replicas=1))
         for group in sketches(_GROUPS):
-            for name in ("balanced", "drain", "range", "uniform", "racks-server"):
-                try:
-                    ASSIGNORS[name].assign(group.spec())
-                except Infeasible:
-                    continue
+            for strategy in ASSIGNORS.values():
+                with suppress(Infeasible):
+                    strategy.assign(group.spec())
         Balanced(enough=1.0).assign(_overloaded())
 
 
