@@ -36,7 +36,7 @@ def compile_all() -> None:
     with held_to(compiled=True):
         place(_application(), TaskConfig(num_standby_replicas=1))
         for group in sketches(_GROUPS):
-            for name in ("balanced", "drain", "range", "uniform", "racks-server"):
+            for name in ("balanced", "drain", "range", "sticky", "uniform", "racks-server"):
                 try:
                     ASSIGNORS[name].assign(group.spec())
                 except Infeasible:
