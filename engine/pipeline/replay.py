@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,13 +12,13 @@ from ..advice import FeasibilityJudgment, runs
 from ..advice.next_change import Changes, members_tried
 from ..advice.scoring import Judge
 from ..assignors import RACKED, every, takes_user_data
-from ..assignors.interface import Answer, Assignor, GroupSpec, together
+from ..assignors.interface import Assignor, GroupSpec, together
 from ..assignors.interface.rejoin import telling
 from ..assignors.kafka.protocol_names import with_racks
 from ..assignors.kit.settle import Settled, settle, settle_many
 from ..assignors.promises.ask import NoAnswer
 from ..config import Settings
-from ..model.arrays import Indices
+from ..model.arrays import NONE, Indices
 from ..model.assignments import Assignment, Candidate, Deployment
 from ..model.errors import Infeasible
 from ..model.facts import Fact, FactKind, of_kind, reason
@@ -126,12 +126,10 @@ class _Asking:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Said:
-    """A strategy's answer for a group, what it took, and its score."""
+    """What a group has in the end with a strategy, and its score."""
 
-    assignment: Assignment
+    settled: Settled
     score: Score
-    rounds: int
-    waited: int
 
 
 class _Batch:
@@ -178,23 +176,27 @@ class _Batch:
 
     def _answers(self, strategy: Assignor, ready: Sequence[_Asking]) -> list[_Said | Fact]:
         """What a strategy has for each group, or why it has nothing; groups that it sees as they are, at once."""
-        found: dict[int, _Said | Fact] = {}
+        found: dict[int, Settled | Fact] = {}
         many = hasattr(strategy, "assign_many") and not takes_user_data(strategy)
         alike = [one for one in ready if many and self._is_plain(one)]
         if alike:
-            found.update(self._answers_at_once(strategy, alike))
+            found.update(self._settled_at_once(strategy, alike))
         for one in ready:
             if one.number not in found:
-                found[one.number] = self._answer_alone(strategy, one)
-        return [found[one.number] for one in ready]
+                found[one.number] = _settled_alone(strategy, one.seen)
+        scores = self._scores({n: each for n, each in found.items() if isinstance(each, Settled)})
+        return [
+            each if isinstance(each, Fact) else _Said(settled=each, score=scores[number])
+            for number, each in ((one.number, found[one.number]) for one in ready)
+        ]
 
     def _is_plain(self, one: _Asking) -> bool:
         asked = self.groups[one.number]
         return one.seen.whole is asked.joining or one.seen.whole is asked.reading
 
-    def _answers_at_once(
+    def _settled_at_once(
         self, strategy: Assignor, ready: Sequence[_Asking]
-    ) -> Iterator[tuple[int, _Said | Fact]]:
+    ) -> Iterator[tuple[int, Settled | Fact]]:
         whole = self._together([one.seen.whole for one in ready])
         reports = np.concatenate([one.seen.reports for one in ready])
         if reports.any():
@@ -202,46 +204,32 @@ class _Batch:
         else:
             seen = self._silent.setdefault(id(whole), telling(whole, reports))
         settled = settle_many(answers_of(strategy), seen)
-        answers: list[Answer] = settled.answers.apart(seen)
-        judge = self._judge([one.number for one in ready])
-        scores = judge.scores(settled.answers.owners(seen))
-        counts = zip(settled.rounds.tolist(), settled.waited.tolist(), strict=True)
-        for one, answer, score, (rounds, waited) in zip(
-            ready, answers, scores, counts, strict=True
+        counts = (settled.rounds.tolist(), settled.waited.tolist())
+        for one, answer, rounds, waited in zip(
+            ready, settled.answers.apart(seen), *counts, strict=True
         ):
             if isinstance(answer, Infeasible):
                 yield one.number, refusal(answer)
             else:
-                yield (
-                    one.number,
-                    _Said(assignment=answer, score=score, rounds=rounds, waited=waited),
-                )
+                yield one.number, Settled(assignment=answer, rounds=rounds, waited=waited)
 
-    def _answer_alone(self, strategy: Assignor, one: _Asking) -> _Said | Fact:
-        try:
-            settled = settle(assign_of(strategy), one.seen.group)
-        except Infeasible as problem:
-            return refusal(problem)
-        except NoAnswer as problem:
-            return reason("failed", quote=problem.message)
-        return _Said(
-            assignment=settled.assignment,
-            score=self.groups[one.number].judge.score(settled.assignment),
-            rounds=settled.rounds,
-            waited=settled.waited,
-        )
+    def _scores(self, settled: Mapping[int, Settled]) -> dict[int, Score]:
+        """The scores of the answers, by the number of the group."""
+        if not settled:
+            return {}
+        numbers = sorted(settled)
+        if tuple(numbers) not in self._judges:
+            judges = [self.groups[number].judge for number in numbers]
+            self._judges[tuple(numbers)] = Judge.together(judges)
+        judge = self._judges[tuple(numbers)]
+        owners = [settled[number].assignment.owner for number in numbers]
+        return dict(zip(numbers, judge.scores(_joined(owners, judge.group)), strict=True))
 
     def _together(self, groups: Sequence[GroupSpec]) -> GroupSpec:
         key = tuple(map(id, groups))
         if key not in self._joined:
             self._joined[key] = together(groups)
         return self._joined[key]
-
-    def _judge(self, numbers: Sequence[int]) -> Judge:
-        key = tuple(numbers)
-        if key not in self._judges:
-            self._judges[key] = Judge.together([self.groups[number].judge for number in numbers])
-        return self._judges[key]
 
     @cached_property
     def _tried(self) -> list[int]:
@@ -282,17 +270,14 @@ class _Batch:
             groups = [self.groups[number].joining for number in numbers]
             self._changes[key] = Changes(self._together(groups))
         changes = self._changes[key]
-        start = changes.group.member_start.tolist()
         owners, silent = list[Indices](), list[int]()
-        for number, first in zip(numbers, start, strict=False):
+        for number, first in zip(numbers, changes.group.member_start.tolist(), strict=False):
             assignment, names = candidates[number].assignment, self.groups[number].joining.members
             assert assignment is not None, "`_has_next_change` looked"
-            owners.append(
-                np.where(assignment.owner < 0, assignment.owner, assignment.owner + first)
-            )
-            quiet = judgments[number].reporting_nothing
-            silent += [first + place for place, name in enumerate(names) if name in quiet]
-        owner = np.concatenate(owners).astype(np.int32, copy=False)
+            owners.append(assignment.owner)
+            if quiet := judgments[number].reporting_nothing:
+                silent += [first + place for place, name in enumerate(names) if name in quiet]
+        owner = _joined(owners, changes.group)
         try:
             found = changes.of(answers_of(strategy), owner, np.array(silent, np.int64))
         except NoAnswer:
@@ -302,13 +287,29 @@ class _Batch:
                 yield number, change
 
 
+def _settled_alone(strategy: Assignor, seen: Seen) -> Settled | Fact:
+    try:
+        return settle(assign_of(strategy), seen.group)
+    except Infeasible as problem:
+        return refusal(problem)
+    except NoAnswer as problem:
+        return reason("failed", quote=problem.message)
+
+
+def _joined(owners: Sequence[Indices], groups: GroupSpec) -> Indices:
+    """Owners of groups behind each other, each one's members counted from 0 before."""
+    owner = np.concatenate(owners)
+    first = groups.member_start[groups.group_of]
+    return np.where(owner == NONE, NONE, owner + first).astype(np.int32)
+
+
 def _candidate(asked: AskedGroup, strategy: Assignor, seen: Seen, said: _Said) -> Candidate:
-    judgment, assignment = seen.judgment, said.assignment
+    judgment, assignment = seen.judgment, said.settled.assignment
     replay = Fact(
         kind=FactKind.REPLAY,
         measure="next_rebalance" if asked.remembers(strategy, judgment) else "fresh_assignment",
-        after=said.rounds,
-        partitions=said.waited,
+        after=said.settled.rounds,
+        partitions=said.settled.waited,
     )
     return Candidate(
         strategy=strategy.name,

@@ -69,10 +69,10 @@ def telling(group: GroupSpec, reports: Flags) -> GroupSpec:
 
 
 def rejoining(
-    group: GroupSpec, owner: Indices, generation: int = 1, order: Ints | None = None
+    group: GroupSpec, owner: Indices, generation: int | Ints = 1, order: Ints | None = None
 ) -> GroupSpec:
     """
-    The group as its members would rejoin while they own *owner*: all report that, with one generation.
+    The group, or many, as members would rejoin while they own *owner*: all report that, with one generation.
 
     Both ways of reporting are filled in, the subscription's (`cooperative-sticky`, server side) and the user data's
     (`sticky`).
@@ -80,7 +80,7 @@ def rejoining(
     Args:
         group: The group.
         owner: (P) who owns what when they rejoin, NONE for nobody.
-        generation: What all of them report.
+        generation: What all of them report; (M) what each does, where groups differ.
         order: (P) the partitions in the order of the lists; None: by (topic, partition), as the Java client writes it.
 
     >>> from evenkeel.engine.assignors.interface import spec

@@ -1,5 +1,5 @@
 """
-Follow a group through its rounds until nothing waits to be revoked.
+Follow groups through their rounds until nothing waits to be revoked.
 
 A cooperative strategy withholds what its present owner must give up first. The members then rejoin owning what they
 kept and what they were given, and a second round hands out the rest; usually that is all. A strategy that withholds
@@ -8,16 +8,17 @@ nothing has settled after one round.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...model.arrays import NONE, Ints
-from ...model.assignments import Assignment
+from ...model.arrays import NONE, Ints, starts_of
+from ...model.assignments import Assignment, Lists
 from ...model.errors import Infeasible
 from ...model.text import does
-from ..interface import Answers, GroupSpec, picked, rejoining
+from ..interface import Answers, GroupSpec, picked, put, rejoining
+from ..interface.group import reporting
 from .members import topics_by_name
 from .orders import places
 
@@ -39,6 +40,22 @@ class Settled:
     assignment: Assignment
     rounds: int
     waited: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SettledMany:
+    """
+    What many groups have in the end, and what it took.
+
+    Attributes:
+        answers: Each group's last; a problem where partitions still wait after it.
+        rounds: (G) as in `Settled`.
+        waited: (G) as in `Settled`.
+    """
+
+    answers: Answers
+    rounds: Ints
+    waited: Ints
 
 
 def settle(
@@ -63,88 +80,117 @@ def settle(
     >>> settled.assignment.owner.tolist(), settled.rounds, settled.waited
     ([0, 1], 2, 1)
     """
-    waited = waiting = 0
-    for round_number in range(1, most_rounds + 1):
+
+    def answers(group: GroupSpec) -> Answers:
         answer = assign(group)
-        withheld = answer.transferring
-        waiting = 0 if withheld is None else int((withheld != NONE).sum())
-        if round_number == 1:
-            waited = waiting
-        if not waiting:
-            return Settled(assignment=answer, rounds=round_number, waited=waited)
-        group = _rejoined(group, answer)
-    wait = does(waiting, "partition", "still waits", "still wait")
-    raise Infeasible(
-        f"after {most_rounds} rounds {wait} to be revoked.",
-        fix="Look at a single round, or at a strategy that withholds nothing.",
+        return Answers(assignment=answer, own={0: answer})
+
+    settled = settle_many(answers, group, most_rounds=most_rounds)
+    return Settled(
+        assignment=settled.answers.one(),
+        rounds=int(settled.rounds[0]),
+        waited=int(settled.waited[0]),
     )
-
-
-def _rejoined(group: GroupSpec, answer: Assignment) -> GroupSpec:
-    """The group as its members rejoin after a round: owning exactly what they were sent, one generation on."""
-    newest = (group.generation.max(), group.user_data_generation.max())
-    generation = 1 + max([0, *(g for g in newest if g is not None)])
-    again = rejoining(group, answer.owner, generation)
-    if answer.raw_assignment is None:
-        return again
-    lists = answer.raw_assignment
-    member = np.repeat(np.arange(len(group.members)), np.diff(lists.start))
-    order = np.lexsort((lists.partition, places(topics_by_name(group))[lists.topic], member))
-    topic, partition = lists.topic[order], lists.partition[order]
-    return replace(
-        again,
-        owned_start=lists.start,
-        owned_topic=topic,
-        owned_partition=partition,
-        user_data_start=lists.start,
-        user_data_topic=topic,
-        user_data_partition=partition,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SettledMany:
-    """
-    What many groups have in the end, and what it took.
-
-    Attributes:
-        answers: Of the last round of each; nothing in them is transferring.
-        rounds: (G) number of rebalances, at least 1.
-        waited: (G) number of partitions nobody owned after the first round because they had to be given up first.
-    """
-
-    answers: Answers
-    rounds: Ints
-    waited: Ints
 
 
 def settle_many(
-    assign: Callable[[GroupSpec], Answers], groups: GroupSpec, *, most_rounds: int = MOST_ROUNDS
+    assign_many: Callable[[GroupSpec], Answers],
+    groups: GroupSpec,
+    *,
+    most_rounds: int = MOST_ROUNDS,
 ) -> SettledMany:
-    """As `settle`, for many groups; one that cannot be settled is a problem of the answers."""
-    first = assign(groups)
-    rounds, waited = np.ones(groups.group_count, np.int64), np.zeros(groups.group_count, np.int64)
-    own, problems = dict(first.own), dict(first.problems)
-    waits = set[int]()
-    if first.assignment.transferring is not None:
-        waiting = first.assignment.transferring != NONE
-        waits = set(groups.group_of[waiting].tolist())
-    waits |= {
-        number
-        for number, answer in own.items()
-        if answer.transferring is not None and bool((answer.transferring != NONE).any())
-    }
-    for number in waits:
-        one = picked(groups, np.array([number]))
-        try:
-            settled = settle(lambda group: assign(group).one(), one, most_rounds=most_rounds)
-        except Infeasible as problem:
-            problems[number] = problem
-            own.pop(number, None)
-            continue
-        own[number] = settled.assignment
-        rounds[number], waited[number] = settled.rounds, settled.waited
-    answers = Answers(
-        assignment=replace(first.assignment, transferring=None), own=own, problems=problems
-    )
+    """
+    The same of many groups at once; those in which nothing waits are asked no more.
+
+    Args:
+        assign_many: The strategy, as in `Assignor`.
+        groups: The groups as they join the first round.
+        most_rounds: How many rounds to follow them, at least 1.
+    """
+    answers = latest = assign_many(groups)
+    waited = waiting = _waiting(groups, answers)
+    rounds, numbers, asked = np.ones_like(waiting), np.arange(len(waiting)), groups
+    for _ in range(1, most_rounds):
+        if not waiting.any():
+            break
+        on = np.flatnonzero(waiting)
+        asked, numbers = picked(_rejoined(asked, latest), on), numbers[on]
+        latest = assign_many(asked)
+        answers, waiting = put(groups, answers, numbers, latest), _waiting(asked, latest)
+        rounds[numbers] += 1
+    if waiting.any():
+        on = np.flatnonzero(waiting)
+        answers = put(
+            groups, answers, numbers[on], _waits(picked(asked, on), waiting[on], most_rounds)
+        )
     return SettledMany(answers=answers, rounds=rounds, waited=waited)
+
+
+def _waits(groups: GroupSpec, waiting: Ints, rounds: int) -> Answers:
+    """No answer for any of the groups, in which so many partitions still wait."""
+    waits = [does(count, "partition", "still waits", "still wait") for count in waiting.tolist()]
+    nobody = np.full(groups.partition_count, NONE, np.int32)
+    return Answers(
+        assignment=Assignment(owner=nobody, order=np.zeros(0, np.int64)),
+        problems={
+            number: Infeasible(
+                f"after {rounds} rounds {wait} to be revoked.",
+                fix="Look at a single round, or at a strategy that withholds nothing.",
+            )
+            for number, wait in enumerate(waits)
+        },
+    )
+
+
+def _waiting(groups: GroupSpec, answers: Answers) -> Ints:
+    """(G) how many partitions wait to be given up."""
+    waiting = np.zeros(groups.group_count, np.int64)
+    if answers.assignment.transferring is not None:
+        withheld = groups.group_of[answers.assignment.transferring != NONE]
+        waiting += np.bincount(withheld, minlength=len(waiting))
+    for number, answer in answers.own.items():
+        to = answer.transferring
+        waiting[number] = 0 if to is None else (to != NONE).sum()
+    return waiting
+
+
+def _rejoined(groups: GroupSpec, answers: Answers) -> GroupSpec:
+    """The groups as their members rejoin after a round: owning exactly what they were sent, one generation on."""
+    of_member = groups.group_of_member
+    newest = np.zeros(groups.group_count, np.int64)
+    for reported in (groups.generation, groups.user_data_generation):
+        np.maximum.at(newest, of_member, reported.filled(0))
+    owner = answers.assignment.owner.copy() if answers.own else answers.assignment.owner
+    for number, answer in answers.own.items():
+        span = slice(*groups.partition_start[number : number + 2].tolist())
+        first = groups.member_start[number]
+        given = answer.raw_assignment is None and answer.owner != NONE
+        owner[span] = np.where(given, answer.owner + first, NONE)
+    again = rejoining(groups, owner, 1 + newest[of_member])
+    raw = {n: a.raw_assignment for n, a in answers.own.items() if a.raw_assignment is not None}
+    return _sent(again, raw) if raw else again
+
+
+def _sent(groups: GroupSpec, raw: Mapping[int, Lists]) -> GroupSpec:
+    """The groups where members of some, which report nothing, report what lists have instead."""
+    member = [np.arange(len(groups.members)).repeat(np.diff(groups.owned_start))]
+    topic, partition = [groups.owned_topic], [groups.owned_partition]
+    for number, lists in raw.items():
+        first, last = groups.member_start[number : number + 2].tolist()
+        member.append(np.arange(first, last).repeat(np.diff(lists.start)))
+        topic.append((lists.topic + groups.topics_start[number]).astype(np.int32))
+        partition.append(lists.partition)
+    members, topics, partitions = (np.concatenate(parts) for parts in (member, topic, partition))
+    order = np.lexsort((partitions, places(topics_by_name(groups))[topics], members))
+    start = starts_of(np.bincount(members, minlength=len(groups.members)))
+    return reporting(
+        groups,
+        {
+            "owned_start": start,
+            "owned_topic": topics[order],
+            "owned_partition": partitions[order],
+            "user_data_start": start,
+            "user_data_topic": topics[order],
+            "user_data_partition": partitions[order],
+        },
+    )

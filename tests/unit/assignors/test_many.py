@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import pytest
 
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.assignors.interface import Answer, GroupSpec, rejoining, together
+from evenkeel.engine.assignors.interface import Answer, GroupSpec, picked, rejoining, together
+from evenkeel.engine.assignors.kit.settle import settle, settle_many
 from evenkeel.engine.assignors.promises import sketches
 from evenkeel.engine.model.assignments import Assignment
 from evenkeel.engine.model.errors import Infeasible
 
+COOPERATIVE: Any = ASSIGNORS["cooperative-sticky"]
 TAKE_MANY = [name for name, each in ASSIGNORS.items() if hasattr(each, "assign_many")]
 
 
@@ -62,3 +65,48 @@ def test_many_groups_at_once_have_the_answers_of_each_alone(name: str) -> None:
             assert said(among) == said(alone), group
             if isinstance(among, Assignment):
                 assert among.owner.dtype == np.int32
+
+
+def settled_alone(group: GroupSpec, most_rounds: int) -> Any:
+    """How cooperative-sticky settles a group by itself."""
+    try:
+        found = settle(COOPERATIVE.assign, group, most_rounds=most_rounds)
+    except Infeasible as problem:
+        return said(problem)
+    return said(found.assignment), found.rounds, found.waited
+
+
+@pytest.mark.parametrize("most_rounds", [1, 2, 10])
+def test_many_groups_settle_as_each_alone(most_rounds: int) -> None:
+    """Broken pasts, no answer, done before others or never: each group ends as by itself."""
+    for seed in range(4):
+        groups = some_groups(seed, 30)
+        many = together(groups)
+        settled = settle_many(COOPERATIVE.assign_many, many, most_rounds=most_rounds)
+        ends = zip(
+            settled.answers.apart(many),
+            settled.rounds.tolist(),
+            settled.waited.tolist(),
+            strict=True,
+        )
+        for group, (answer, rounds, waited) in zip(groups, ends, strict=True):
+            told = said(answer)
+            found = told if isinstance(answer, Infeasible) else (told, rounds, waited)
+            assert found == settled_alone(group, most_rounds), group
+
+
+def test_some_groups_of_many_are_what_they_were() -> None:
+    """Every field of a group picked out of many is as in the group itself, but for names of racks that it lacks."""
+    groups = some_groups(3, 12)
+    for number in (0, 5, 11):
+        one, again = groups[number], picked(together(groups), [number])
+        for each in fields(GroupSpec):
+            if each.name in {"racks", "member_rack", "known_rack", "leader_rack", "replica_rack"}:
+                continue
+            before, after = getattr(one, each.name), getattr(again, each.name)
+            same = (
+                np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
+                if isinstance(before, np.ndarray)
+                else before == after
+            )
+            assert same or each.name in {"user_data", "config"}, each.name

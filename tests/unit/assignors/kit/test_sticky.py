@@ -13,11 +13,8 @@ from hypothesis import strategies as st
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.assignors.kafka.racks import rack_info
-from evenkeel.engine.assignors.kafka.sticky.constrained import (
-    UnfilledMembers,
-    assign_rack_aware_round_robin,
-)
 from evenkeel.engine.assignors.kafka.sticky.general import least_first
+from evenkeel.engine.assignors.kafka.sticky.hand_out import UnfilledMembers, assign_near
 from evenkeel.engine.assignors.kafka.sticky.reassignment import (
     Balance,
     Reassignment,
@@ -139,7 +136,8 @@ def _unfilled(under_min, need, exactly_min=(), over_min_left=0):
     arrays = (np.array(values, np.int64) for values in (under_min, need, exactly_min))
     return UnfilledMembers(
         **dict(zip(("under_min", "need", "exactly_min"), arrays, strict=True)),
-        over_min_left=over_min_left,
+        group_of=np.zeros(100, np.int64),
+        over_min_left=np.array([over_min_left]),
     )
 
 
@@ -178,14 +176,16 @@ def test_racks_are_dealt_as_by_walking_the_list(data, count, unassigned):
     if racks is None:
         return
 
-    takers, left = assign_rack_aware_round_robin(np.arange(1, unassigned + 1), racks, unfilled)
+    takers, left = assign_near(
+        np.arange(1, unassigned + 1), np.array([unassigned]), racks, unfilled
+    )
 
     expected = _hash_place([set(r) for r in replicas[1:]], lives, names, unfilled)
     assert (
         takers.tolist(),
         left.under_min.tolist(),
         left.exactly_min.tolist(),
-        left.over_min_left,
+        left.over_min_left.item(),
     ) == expected
 
 
@@ -194,7 +194,7 @@ def _hash_place(replicas, lives, names, unfilled):
     under_min, exactly_min, over_min_left = (
         unfilled.under_min.tolist(),
         unfilled.exactly_min.tolist(),
-        unfilled.over_min_left,
+        unfilled.over_min_left.item(),
     )
     need = dict(zip(under_min, unfilled.need.tolist(), strict=True))
     takers, cursor = [], 0
