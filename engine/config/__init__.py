@@ -100,6 +100,8 @@ class Settings(BaseSettings):
             read it.
         lookback: Number of earlier snapshots used for rates, time behind and diagnoses.
         keep_days: Days to keep snapshots and results in the lake and in the history database.
+        keep_whole_days: Days to keep every snapshot and result in the lake. Older days have one snapshot per hour, and
+            the results of one.
         keep_detail_hours: Hours, before its newest snapshot, that the history database keeps all metrics of groups and
             members and unchanged advice. The lake keeps them as long as the snapshot.
         keep_hourly_days: Days to keep hourly rollups of groups; at least `keep_days`.
@@ -138,6 +140,7 @@ class Settings(BaseSettings):
     lake: str = ".evenkeel/lake"
     lookback: int = Field(default=12, ge=1, le=500)
     keep_days: int = Field(default=90, ge=1)
+    keep_whole_days: int = Field(default=7, ge=1)
     keep_detail_hours: float = Field(default=1, ge=0)
     keep_hourly_days: int = Field(default=180, ge=1)
     keep_daily_days: int = Field(default=1100, ge=1)

@@ -176,9 +176,9 @@ def planned(lake: Lake, shelf: Shelf, settings: Settings, question: Question) ->
             f"no cluster {cluster!r} is configured.",
             fix=f"Choose one of: {', '.join(sorted(settings.clusters))}.",
         )
-    done = shelf.done(cluster, since, until)
+    done, held = shelf.done(cluster, since, until), {*lake.snapshots(cluster, limit=ALL)}
     # what was done stays so, though the lake may have forgotten it since
-    every = sorted({*lake.snapshots(cluster, limit=ALL), *done}, key=split_snapshot_id)
+    every = sorted({*held, *done}, key=split_snapshot_id)
     _refuse_unknown_days(lake, question, every)
     ids = [one for one in every if since <= split_snapshot_id(one)[1] < until]
     proposed = _proposed(question, ids)
@@ -188,7 +188,9 @@ def planned(lake: Lake, shelf: Shelf, settings: Settings, question: Question) ->
         config_version=settings.version,
         ids=tuple(ids),
         left=tuple(
-            one for one in ids if not done.get(one, False) and (one not in done or one in proposed)
+            one
+            for one in ids
+            if one in held and not done.get(one, False) and (one not in done or one in proposed)
         ),
         proposed=proposed,
         missing_days=_missing_days(question, ids),

@@ -1,4 +1,4 @@
-"""The hourly step `maintain`: rolls up hours and days, deletes expired data, and compacts the lake."""
+"""The hourly step `maintain`: rolls up hours and days, deletes expired data, compacts and thins the lake."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class MaintenanceReport:
         days: Number of compacted days of clusters.
         files: Number of their files before.
         into: Number of their files after.
-        swept: Number of deleted files of interrupted runs.
+        thinned: Number of snapshots deleted from days that keep one per hour.
+        swept: Number of deleted unreferenced files.
         left: Number of days and datasets that are left.
     """
 
@@ -50,6 +51,7 @@ class MaintenanceReport:
     days: int = 0
     files: int = 0
     into: int = 0
+    thinned: int = 0
     swept: int = 0
     left: int = 0
 
@@ -65,6 +67,8 @@ def maintain(
 ) -> MaintenanceReport:
     """
     Roll up hours and days, oldest first; delete data older than `keep_days`; then compact the lake.
+
+    Days older than `keep_whole_days` keep one snapshot per hour, unless one of their snapshots waits for advice.
 
     Works on one day of a cluster, or one dataset of a day, at a time. After an interruption the next run continues.
 
@@ -89,7 +93,12 @@ def maintain(
     days, made = _roll_up(history, settings, now, budget, tell) if history else ([], 0)
     removed = 0 if history is None else len(history.expire(before))
     expired = lake.expire(before)
-    waiting = lake.finished_days(now - SETTLED)
+    unadvised = [] if history is None else history.snapshots_without_advice(timedelta(0))
+    waiting = lake.finished_days(
+        now - SETTLED,
+        whole=now - timedelta(days=settings.keep_whole_days),
+        waiting=[one.snapshot_id for one in unadvised],
+    )
     rest = None if budget is None else budget - timedelta(seconds=time.monotonic() - began)
     done, problems = _compact(lake, waiting, now - SETTLED, rest, tell)
     unmade, left = len(days) - made, len(waiting) - len(done) - len(problems)
@@ -110,6 +119,7 @@ def maintain(
         days=len({(day.cluster, day.day) for day, did in done if did.files}),
         files=sum(did.files for _, did in done),
         into=sum(did.into for _, did in done),
+        thinned=sum(did.thinned for _, did in done),
         swept=sum(did.swept for _, did in done),
         left=left + unmade,
     )

@@ -106,11 +106,20 @@ class WrittenPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LakeDay:
-    """A dataset of a cluster and a day (`YYYY-MM-DD` in UTC)."""
+    """
+    A dataset of a cluster and a day (`YYYY-MM-DD` in UTC).
+
+    Attributes:
+        dataset: Name of the dataset.
+        cluster: Configured name of the cluster.
+        day: The day.
+        hourly: Whether only the first snapshot of each hour is kept, and only the results of the last of these.
+    """
 
     dataset: str
     cluster: str
     day: str
+    hourly: bool = False
 
     def __str__(self) -> str:
         """Text for messages."""
@@ -126,11 +135,13 @@ class Compacted:
         files: Number of files before.
         into: Number of files after.
         swept: Number of deleted unreferenced files.
+        thinned: Number of deleted snapshots of the day.
     """
 
     files: int = 0
     into: int = 0
     swept: int = 0
+    thinned: int = 0
 
 
 class Home(Protocol):
@@ -244,12 +255,23 @@ class Lake(Protocol):
     def expire(self, before: datetime) -> int:
         """Delete snapshots from before that moment; returns their number."""
 
-    def finished_days(self, before: datetime) -> list[LakeDay]:
-        """Datasets of past days with more than one file, oldest first."""
+    def finished_days(
+        self, before: datetime, *, whole: datetime | None = None, waiting: Collection[str] = ()
+    ) -> list[LakeDay]:
+        """
+        Datasets of past days to compact, oldest first: those with more than one file, and those to be made hourly.
+
+        Args:
+            before: Only days that ended before.
+            whole: Days that ended before are made hourly; None for none.
+            waiting: Ids of snapshots whose days stay whole.
+        """
 
     def compact(self, day: LakeDay, before: datetime) -> Compacted:
         """
         Compact a past day of a dataset into one file, and delete files that are unreferenced for a day.
+
+        If the day is hourly, first delete its other snapshots and results.
 
         Raises:
             LakeError: The compaction failed; the files are unchanged.

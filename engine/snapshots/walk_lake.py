@@ -76,9 +76,11 @@ class OverLake:
         """As of `Lake`."""
         return self.lake.expire(before)
 
-    def finished_days(self, before: datetime) -> list[LakeDay]:
+    def finished_days(
+        self, before: datetime, *, whole: datetime | None = None, waiting: Collection[str] = ()
+    ) -> list[LakeDay]:
         """As of `Lake`."""
-        return self.lake.finished_days(before)
+        return self.lake.finished_days(before, whole=whole, waiting=waiting)
 
     def compact(self, day: LakeDay, before: datetime) -> Compacted:
         """As of `Lake`."""

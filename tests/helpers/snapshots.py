@@ -274,13 +274,14 @@ def paths_of(lake: FileLake, dataset: str, only: str) -> list[Path]:
     return [Path(lake._catalog.place(dataset, only, file.name)) for file in named]
 
 
-def compacted(lake: Lake, before: datetime) -> Compacted:
-    """Compact every day that ended before a moment; what was done of all of them."""
-    done = [lake.compact(day, before) for day in lake.finished_days(before)]
+def compacted(lake: Lake, before: datetime, **hourly: Any) -> Compacted:
+    """Compact every day that ended before a moment, *hourly* as `Lake.finished_days` says; what was done of all."""
+    done = [lake.compact(day, before) for day in lake.finished_days(before, **hourly)]
     return Compacted(
         files=sum(each.files for each in done),
         into=sum(each.into for each in done),
         swept=sum(each.swept for each in done),
+        thinned=sum(each.thinned for each in done),
     )
 
 

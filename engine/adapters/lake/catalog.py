@@ -67,7 +67,8 @@ class Catalog:
             except FileNotFoundError as problem:
                 raise SnapshotNotFound(
                     f"snapshot {snapshot_id} has no finished step {step!r} in lake {self.files.path}.",
-                    fix="Run that step, or name another snapshot or lake.",
+                    fix="Run that step, or name another snapshot or lake. Days older than keep_whole_days"
+                    " have one snapshot per hour.",
                 ) from problem
         return _parse(content, path)
 

@@ -1,6 +1,10 @@
 """
 Compaction: the files that the snapshots of a day have of a dataset become one, `day.<token>.parquet`.
 
+A day that is made hourly loses the manifests of all snapshots but the first of each hour, and those of results but for
+the last of these, from which a backfill of the next day learns. Then it is compacted again, into
+`hours.<token>.parquet`: as long as that is not its only file, it is not done.
+
 Per dataset and day, in this order, so that readers and a crash at any point find every row exactly once:
 
 1. the manifests of the day are read, and the rows of their files written into a new one, row group by row group;
@@ -26,9 +30,9 @@ import pyarrow.parquet as pq
 from ...model.errors import SnapshotNotFound
 from ...model.tables import Schema
 from ...ports import Compacted, LakeDay, LakeFile, Manifest
-from ...snapshots import STEPS, shaped
+from ...snapshots import STEPS, shaped, split_snapshot_id
 from ..arrow import arrow_schema, from_arrow, to_arrow
-from .catalog import Catalog, datasets_of, files_of, id_in, step_of
+from .catalog import Catalog, cluster_and_day, datasets_of, files_of, id_in, step_of
 from .tables import ROW_GROUP_BYTES, writing
 
 ROW_GROUP = 131_072
@@ -37,7 +41,11 @@ ROW_GROUP = 131_072
 _FLAT, _NESTED = 16_384, 1_024
 """Rows that are in memory at once; fewer of datasets in which one may be long."""
 
-_BEGIN = "day."
+_WHOLE, _HOURLY = "day.", "hours."
+
+_GIVEN = ("snapshot", "validation")
+"""The steps whose results nothing else in the lake says."""
+
 _GRACE = timedelta(days=1)
 """Nobody is at a step for so long."""
 
@@ -50,6 +58,7 @@ class _Day:
     dataset: str
     cluster: str
     day: str
+    hourly: bool
 
     @property
     def step(self) -> str:
@@ -74,27 +83,46 @@ class _Day:
         return {file.name for manifest in manifests for file in files_of(manifest, self.dataset)}
 
 
-def finished(catalog: Catalog, before: datetime) -> list[LakeDay]:
-    """What there is of days that ended before a moment and is not one file, oldest first."""
-    limit = before.astimezone(UTC)
+def finished(
+    catalog: Catalog, before: datetime, whole: datetime | None, waiting: Collection[str]
+) -> list[LakeDay]:
+    """What there is of days that ended before a moment and is not one file as it should be, oldest first."""
+    kept = {cluster_and_day(snapshot_id) for snapshot_id in waiting}
     days = [
-        LakeDay(dataset=dataset, cluster=cluster, day=day)
+        LakeDay(dataset=dataset, cluster=cluster, day=day, hourly=hourly)
         for step in STEPS
         for dataset in datasets_of(step)
         for cluster in catalog.clusters(dataset)
         for day in catalog.days(dataset, cluster)
-        if _end(day) <= limit
+        if _end(day) <= before
+        for hourly in (whole is not None and _end(day) <= whole and (cluster, day) not in kept,)
         # where nothing lies but one file of a day no manifest has to be read
-        and not _is_one_file_of_a_day(catalog.files.names(catalog.folder(dataset, cluster, day)))
+        if not _is_done(catalog.files.names(catalog.folder(dataset, cluster, day)), hourly)
     ]
     return sorted(days, key=lambda one: one.day)
 
 
 def compact(catalog: Catalog, of: LakeDay, before: datetime) -> Compacted:
     """Compact a day, and remove what nothing has named for a day before a moment."""
-    day = _Day(catalog, of.dataset, of.cluster, of.day)
+    thinned = _thin(catalog, of.cluster, of.day) if of.hourly else 0
+    day = _Day(catalog, of.dataset, of.cluster, of.day, of.hourly)
     files, into = _compact(day)
-    return Compacted(files=files, into=into, swept=_sweep(day, before - _GRACE))
+    swept = _sweep(day, before - _GRACE)
+    return Compacted(files=files, into=into, swept=swept, thinned=thinned)
+
+
+def _thin(catalog: Catalog, cluster: str, day: str) -> int:
+    """Make a day hourly for readers; how many snapshots it has lost."""
+    first: dict[int, str] = {}
+    ids = catalog.ids("snapshot", cluster, day)
+    for snapshot_id in ids:
+        first.setdefault(split_snapshot_id(snapshot_id)[1].hour, snapshot_id)
+    kept = [*first.values()]
+    for step in STEPS:
+        of_step = kept if step in _GIVEN else kept[-1:]
+        for snapshot_id in {*catalog.ids(step, cluster, day)} - {*of_step}:
+            catalog.files.remove(catalog.manifest_path(step, snapshot_id))
+    return len(ids) - len(kept)
 
 
 def _end(day: str) -> datetime:
@@ -110,9 +138,10 @@ def _compact(day: _Day) -> tuple[int, int]:
     """Compact a day: from how many files into how many; 0 where there was nothing to do."""
     catalog, manifests = day.catalog, day.manifests()
     lying = [file for manifest in manifests for file in files_of(manifest, day.dataset)]
-    if all(f.row_groups is not None for f in lying) and len(day.names(manifests)) <= 1:
+    if all(f.row_groups is not None for f in lying) and _is_done(day.names(manifests), day.hourly):
         return 0, 0  # all rows lie in one file of a day
-    path = f"{day.folder}/{_BEGIN}{secrets.token_hex(4)}.parquet"
+    begin = _HOURLY if day.hourly else _WHOLE
+    path = f"{day.folder}/{begin}{secrets.token_hex(4)}.parquet"
     try:
         files = _write_day(day, manifests, path)
         # the originals must not go while what replaces them is only in the machine's memory
@@ -126,8 +155,10 @@ def _compact(day: _Day) -> tuple[int, int]:
     return len(day.names(manifests)), int(any(files.values()))
 
 
-def _is_one_file_of_a_day(names: Collection[str]) -> bool:
-    return len(names) <= 1 and all(name.startswith(_BEGIN) for name in names)
+def _is_done(names: Collection[str], hourly: bool) -> bool:
+    """Whether these files are one of a day that is made hourly, or need not be."""
+    begin = _HOURLY if hourly else (_WHOLE, _HOURLY)
+    return len(names) <= 1 and all(name.startswith(begin) for name in names)
 
 
 def _write_day(
@@ -224,7 +255,7 @@ def _sweep(day: _Day, before: datetime) -> int:
     folder, files = day.folder, day.catalog.files
     ages = files.ages(folder)
     old = {f"{folder}/{n}" for n, age in ages.items() if _is_ours(n) and age and age < before}
-    if not old or _is_one_file_of_a_day(ages):
+    if not old or _is_done(ages, day.hourly):
         return 0
     # what is named is asked after what is there: a file is never named again once it is not
     old -= day.paths(day.manifests())
@@ -234,5 +265,7 @@ def _sweep(day: _Day, before: datetime) -> int:
 
 def _is_ours(name: str) -> bool:
     """Whether a file is one that a step or a compaction writes, or has begun to."""
-    table = name.endswith(".parquet") and (name.startswith(_BEGIN) or id_in(name) is not None)
+    table = name.endswith(".parquet") and (
+        name.startswith((_WHOLE, _HOURLY)) or id_in(name) is not None
+    )
     return table or (name.startswith("_") and name.endswith(".tmp"))

@@ -250,11 +250,13 @@ class FileLake:
             self._files.check_parent()
             return self._catalog.clusters(f"{MANIFESTS}/snapshot")
 
-    def finished_days(self, before: datetime) -> list[LakeDay]:
+    def finished_days(
+        self, before: datetime, *, whole: datetime | None = None, waiting: Collection[str] = ()
+    ) -> list[LakeDay]:
         check_aware(before, "before")
         with self._files.explained("read"):
             self._files.check_parent()
-            return days.finished(self._catalog, before)
+            return days.finished(self._catalog, before, whole, waiting)
 
     def compact(self, day: LakeDay, before: datetime) -> Compacted:
         """Interrupted, it loses nothing, and leaves what a later one removes; readers are never in its way."""

@@ -321,7 +321,9 @@ class Recording:
         self._ids = None
         return len(old)
 
-    def finished_days(self, before: datetime) -> list[LakeDay]:
+    def finished_days(
+        self, before: datetime, *, whole: datetime | None = None, waiting: Collection[str] = ()
+    ) -> list[LakeDay]:
         """None: there are no files."""
         return []
 

@@ -16,9 +16,9 @@ EPILOG = epilog(
     ],
     [0, 2, 4, 5],
     "The DAG maintain_history does the same every hour, ten minutes at a time. You can run it at any time, also while "
-    "the pipeline runs. If you stop it, nothing is lost, and the next run continues. keep_days, keep_hourly_days and "
-    "keep_daily_days set how long data is kept; keep_candidate_hourly_days and keep_candidate_daily_days do so for "
-    "results of strategies.",
+    "the pipeline runs. If you stop it, nothing is lost, and the next run continues. keep_days, keep_whole_days, "
+    "keep_hourly_days and keep_daily_days set how long data is kept; keep_candidate_hourly_days and "
+    "keep_candidate_daily_days do so for results of strategies.",
 )
 
 
@@ -45,11 +45,12 @@ def maintain(
     where = wiring.lake(settings)
     did = step(where, stored, settings, utc_now(), budget=budget, tell=complain)
     print(
-        f"lake {settings.lake}: {did.lake:,} snapshots older than {settings.keep_days} days removed"
+        f"lake {settings.lake}: {did.lake:,} snapshots older than {settings.keep_days} days removed,"
+        f" {did.thinned:,} older than {settings.keep_whole_days} days thinned out"
     )
     print(
         f"lake {settings.lake}: {did.days:,} days brought from {did.files:,} files into {did.into:,},"
-        f" {did.swept:,} files of interrupted runs removed"
+        f" {did.swept:,} unused files removed"
     )
     if stored is None:
         print("history: left as it is" if lake else "history: none is configured")

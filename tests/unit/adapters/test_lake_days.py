@@ -40,6 +40,7 @@ from tests.helpers.snapshots import (
 pytestmark = pytest.mark.slow
 
 TOMORROW = datetime(2026, 3, 2, 3, tzinfo=UTC)
+MIDNIGHT = datetime(2026, 3, 2, tzinfo=UTC)
 NEXT_WEEK = TOMORROW + timedelta(days=7)
 
 
@@ -125,9 +126,8 @@ def test_a_finished_day_becomes_one_file_per_dataset(lake: FileLake, tmp_path: P
 def test_nothing_is_compacted_before_its_day_is_over(lake: FileLake) -> None:
     """A day ends at midnight UTC."""
     filled(lake)
-    midnight = datetime(2026, 3, 2, tzinfo=UTC)
-    assert compacted(lake, midnight - timedelta(seconds=1)) == Compacted()
-    assert compacted(lake, midnight).files > 0
+    assert compacted(lake, MIDNIGHT - timedelta(seconds=1)) == Compacted()
+    assert compacted(lake, MIDNIGHT).files > 0
 
 
 def test_some_groups_are_read_out_of_the_file_of_a_day(lake: FileLake) -> None:
@@ -257,6 +257,75 @@ def test_whenever_it_stops_nothing_is_lost_and_the_next_run_ends_it(
     assert content(lake) == before
 
 
+def of_hours(lake: FileLake) -> tuple[Content, Content]:
+    """What a lake of three snapshots of a day holds, two of one hour, and what is left of it by the hour."""
+    store(lake, *(snapshot(n) for n in (0, 1, 12, timedelta(days=1) // EVERY)))
+    for number in (1, 12):
+        measure(lake, number)
+    before = content(lake)
+    first, last, next_day = (snapshot_id(n) for n in (0, 12, timedelta(days=1) // EVERY))
+    kept = {*((name, one) for one in (first, last, next_day) for name in SNAPSHOT)}
+    kept |= {(name, last) for name in METRICS}
+    return before, {key: rows for key, rows in before.items() if key in kept}
+
+
+def test_a_day_made_hourly_keeps_the_first_snapshot_of_each_hour(
+    lake: FileLake, tmp_path: Path
+) -> None:
+    """Its rows are as before; so are results of the last, and all others are gone; once is enough."""
+    _, after = of_hours(lake)
+    compacted(lake, TOMORROW)
+    did = compacted(lake, TOMORROW, whole=MIDNIGHT)
+    assert did.thinned == 1
+    assert content(lake) == content(FileLake(lake.path)) == after
+    with pytest.raises(SnapshotNotFound, match="no finished step 'snapshot'"):
+        lake.read("groups", [snapshot_id(1)])
+    compacted(lake, NEXT_WEEK.replace(year=2099), whole=MIDNIGHT)
+    assert [name.partition("/")[2][:6] for name in tables_of(tmp_path)] == ["hours."] * 7
+    assert compacted(lake, TOMORROW, whole=MIDNIGHT) == compacted(lake, TOMORROW) == Compacted()
+
+
+def test_a_day_with_a_snapshot_that_waits_stays_whole(lake: FileLake) -> None:
+    """Until it waits no more; nor is a day made hourly before it is over for so long."""
+    before, after = of_hours(lake)
+    compacted(lake, TOMORROW, whole=MIDNIGHT, waiting=[snapshot_id(1)])
+    assert content(lake) == before
+    compacted(lake, TOMORROW, whole=MIDNIGHT - timedelta(seconds=1))
+    assert content(lake) == before
+    compacted(lake, TOMORROW, whole=MIDNIGHT)
+    assert content(lake) == after
+
+
+@pytest.mark.parametrize(
+    ("lake", "is_one_file"), [("folder", True), ("store", False)], indirect=["lake"]
+)
+def test_whenever_it_stops_a_day_is_made_hourly_in_the_end(
+    lake: FileLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_one_file: bool
+) -> None:
+    """Readers find what is kept at every moment, and nothing that never was; one more run ends it."""
+    before, after = of_hours(lake)
+    if is_one_file:
+        compacted(lake, TOMORROW)
+    shutil.copytree(tmp_path / "l", tmp_path / "kept")
+    for at in range(1, 199, 2):
+        with stopping(monkeypatch, at):
+            try:
+                compacted(lake, TOMORROW, whole=MIDNIGHT)
+                break
+            except Stop:
+                pass
+        found = content(lake)
+        assert {**before, **found} == before, at
+        assert {key: found.get(key) for key in after} == after, at
+        compacted(lake, NEXT_WEEK.replace(year=2099), whole=MIDNIGHT)
+        assert content(lake) == after, at
+        assert len(tables_of(tmp_path / "l")) == 7, at
+        shutil.rmtree(tmp_path / "l")
+        shutil.copytree(tmp_path / "kept", tmp_path / "l")
+    assert at > 40
+    assert content(lake) == after
+
+
 def test_a_half_written_file_of_a_day_is_swept(
     lake: FileLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -353,7 +422,7 @@ def test_a_damaged_day_is_named_and_holds_no_other_back(lake: FileLake, tmp_path
     with pytest.raises(
         LakeError, match=r"compacted completely: members of test, 2026-03-01: .*No data is lost"
     ):
-        maintain(lake, None, Settings(), NEXT_WEEK)
+        maintain(lake, None, Settings(keep_whole_days=90), NEXT_WEEK)
     for dataset, only in (("groups", snapshot_id(per_day)), ("group_metrics", snapshot_id(0))):
         assert [path.name[:4] for path in paths_of(lake, dataset, only)] == ["day."]
     assert lake.read("commits", [snapshot_id(0)]).equals(before)

@@ -34,6 +34,29 @@ def test_what_is_old_goes_and_what_is_over_is_compacted(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.parquet"))
 
 
+def test_days_that_are_not_whole_any_more_keep_a_snapshot_per_hour(tmp_path: Path) -> None:
+    """Once none of theirs waits for advice; what is kept is read as before."""
+    lake, history = FileLake(tmp_path / "lake"), MemoryHistory()
+    settings = Settings(keep_whole_days=2)
+    taken = [make_snapshot(topics=[topic("t")], number=number) for number in range(14)]
+    ids = store(lake, *taken)
+    for one in ids:
+        history.store_snapshot(lake.manifest("snapshot", one), settings.version)
+    rows = lake.read("partitions", [ids[12]])
+    later = (FIRST + timedelta(days=3)).replace(hour=0)
+
+    assert maintain(lake, history, settings, later).thinned == 0
+    assert lake.snapshots("test", limit=99) == ids[::-1]
+    for one in ids:
+        history.store_advice(one, [])
+    assert maintain(lake, history, settings, later - timedelta(seconds=1)).thinned == 0
+    assert maintain(lake, history, settings, later).thinned == 12
+
+    assert lake.snapshots("test", limit=99) == [ids[12], ids[0]]
+    assert lake.read("partitions", [ids[12]]).equals(rows)
+    assert maintain(lake, history, settings, later) == MaintenanceReport()
+
+
 def test_a_clock_that_is_ahead_expires_nothing(tmp_path: Path) -> None:
     """An hour after what the history's clock says is close enough; a month is a clock that is wrong."""
     lake, history = FileLake(tmp_path / "lake"), MemoryHistory(lambda: FIRST + EVERY)
@@ -76,7 +99,7 @@ def two_days(folder: Path) -> tuple[FileLake, datetime]:
     groups = [group("g", members=1, lag={"t": [0]})]
     for number in (0, 1, per_day, per_day + 1):
         store(lake, make_snapshot(topics=[topic("t")], groups=groups, number=number))
-    return lake, FIRST + timedelta(days=9)
+    return lake, FIRST + timedelta(days=6)
 
 
 def test_a_turn_ends_between_two_datasets_and_the_next_goes_on(tmp_path: Path) -> None:
