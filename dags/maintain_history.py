@@ -10,13 +10,15 @@
    | data | setting | default (days) |
    | --- | --- | --- |
    | snapshots and derived rows | `keep_days` | 90 |
+   | more than one snapshot per hour, in the lake | `keep_whole_days` | 7 |
    | hours of groups | `keep_hourly_days` | 180 |
    | days of groups | `keep_daily_days` | 1,100 |
    | hours of candidates | `keep_candidate_hourly_days` | 2 |
    | days of candidates | `keep_candidate_daily_days` | 400 |
 
    (The step `advise` deletes the details of snapshots older than `keep_detail_hours`.)
-3. Compacts the lake: the files of each dataset of a past day become one file. Readers are not blocked.
+3. Compacts the lake: the files of each dataset of a past day become one file. Readers are not blocked. A day with
+   a snapshot that waits for advice keeps all its snapshots.
 
 The task works ten minutes at a time. Between two turns it releases its slot (*up for reschedule*) until
 nothing is left. The first run after an upgrade can take many turns.

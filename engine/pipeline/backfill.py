@@ -181,16 +181,14 @@ def planned(lake: Lake, shelf: Shelf, settings: Settings, question: Question) ->
     every = sorted({*held, *done}, key=split_snapshot_id)
     _refuse_unknown_days(lake, question, every)
     ids = [one for one in every if since <= split_snapshot_id(one)[1] < until]
-    proposed = _proposed(question, ids)
+    proposed = _proposed(question, [one for one in ids if one in held or done[one]])
     return BackfillPlan(
         question=question,
         rules=rules_of(settings, question.groups),
         config_version=settings.version,
         ids=tuple(ids),
         left=tuple(
-            one
-            for one in ids
-            if one in held and not done.get(one, False) and (one not in done or one in proposed)
+            one for one in ids if not done.get(one, False) and (one not in done or one in proposed)
         ),
         proposed=proposed,
         missing_days=_missing_days(question, ids),

@@ -61,6 +61,17 @@ def test_candidates_are_asked_for_later(monkeypatch: pytest.MonkeyPatch) -> None
     assert planned(lake, shelf, SETTINGS, twice).left == ()
 
 
+def test_candidates_are_those_of_snapshots_that_the_lake_still_has() -> None:
+    """Of each span the first that was not thinned out, or that has some."""
+    shelf, lake = MemoryShelf(), lake_of(*range(8))
+    pipeline.backfill(lake, shelf, SETTINGS, THREE_DAYS)
+    twice = question("test", "2026-03-01", "2026-03-03", candidates_every="12h")
+    thinned = lake_of(1, 3, 5, 7)
+    assert planned(thinned, shelf, SETTINGS, twice).left == tuple(thinned.snapshot_ids)
+    assert pipeline.backfill(thinned, shelf, SETTINGS, twice).left == ()
+    assert len(shelf.tables.advice) == 4
+
+
 def test_rules_have_a_name_of_their_own() -> None:
     """By configuration, and by the pattern of groups where it is not all of them."""
     own = rules_of(SETTINGS, "*")
