@@ -107,7 +107,7 @@ def compact(catalog: Catalog, of: LakeDay, before: datetime) -> Compacted:
     thinned = _thin(catalog, of.cluster, of.day) if of.hourly else 0
     day = _Day(catalog, of.dataset, of.cluster, of.day, of.hourly)
     files, into = _compact(day)
-    swept = _sweep(day, before - _GRACE)
+    swept = _sweep(day, before - _GRACE) + (_drop(day) if day.hourly else 0)
     return Compacted(files=files, into=into, swept=swept, thinned=thinned)
 
 
@@ -123,6 +123,15 @@ def _thin(catalog: Catalog, cluster: str, day: str) -> int:
         for snapshot_id in {*catalog.ids(step, cluster, day)} - {*of_step}:
             catalog.files.remove(catalog.manifest_path(step, snapshot_id))
     return len(ids) - len(kept)
+
+
+def _drop(day: _Day) -> int:
+    """Remove the files of the snapshots that a day has lost; how many."""
+    kept = {manifest.snapshot_id for manifest in day.manifests()}
+    names = day.catalog.files.names(day.folder)
+    lost = [name for name in names if (one := id_in(name)) and one not in kept]
+    day.catalog.files.forget([f"{day.folder}/{name}" for name in lost])
+    return len(lost)
 
 
 def _end(day: str) -> datetime:

@@ -22,7 +22,7 @@ def test_a_turn_is_not_the_last_while_something_is_left(
     """Each turn of no time compacts a dataset of the day; the last one says that it is, and what it did."""
     lake, history = FileLake(tmp_path / "lake"), MemoryHistory()
     store(lake, *(make_snapshot(topics=[topic("t")], number=number) for number in (0, 1)))
-    settings = Settings(lake=str(tmp_path / "lake"), keep_days=36_500)
+    settings = Settings(lake=str(tmp_path / "lake"), keep_days=36_500, keep_whole_days=36_500)
     monkeypatch.setattr(runtime, "settings", lambda: settings)
     monkeypatch.setattr(runtime.wiring, "pipeline_history", lambda settings: history)
     monkeypatch.setattr(maintain_history, "BUDGET", timedelta(0))

@@ -51,6 +51,8 @@ def test_days_that_are_not_whole_any_more_keep_a_snapshot_per_hour(tmp_path: Pat
         history.store_advice(one, [])
     assert maintain(lake, history, settings, later - timedelta(seconds=1)).thinned == 0
     assert maintain(lake, history, settings, later).thinned == 12
+    # nobody is in a group there
+    assert len(list(tmp_path.rglob("*.parquet"))) == 2
 
     assert lake.snapshots("test", limit=99) == [ids[12], ids[0]]
     assert lake.read("partitions", [ids[12]]).equals(rows)
