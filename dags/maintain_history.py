@@ -10,7 +10,7 @@
    | data | setting | default (days) |
    | --- | --- | --- |
    | snapshots and derived rows | `keep_days` | 90 |
-   | more than one snapshot per hour, in the lake | `keep_whole_days` | 7 |
+   | more than one snapshot per hour, in the lake | `keep_whole_days` | 5 |
    | hours of groups | `keep_hourly_days` | 180 |
    | days of groups | `keep_daily_days` | 1,100 |
    | hours of candidates | `keep_candidate_hourly_days` | 2 |

@@ -140,7 +140,7 @@ class Settings(BaseSettings):
     lake: str = ".evenkeel/lake"
     lookback: int = Field(default=12, ge=1, le=500)
     keep_days: int = Field(default=90, ge=1)
-    keep_whole_days: int = Field(default=7, ge=1)
+    keep_whole_days: int = Field(default=5, ge=1)
     keep_detail_hours: float = Field(default=1, ge=0)
     keep_hourly_days: int = Field(default=180, ge=1)
     keep_daily_days: int = Field(default=1100, ge=1)

@@ -1,12 +1,12 @@
 """
 `python -m tests.benchmarks.lake`: what the lake of a fleet takes on disk, and what its daily upkeep costs.
 
-A part of a day is written: snapshots of a seeded fleet, the metrics of each, and the candidates of the newest, which
-stand for those of all (their rows say other snapshot ids, no other numbers). Then the day is compacted, in a process of
-its own whose peak memory is told, and made hourly in another. Reading is timed before and after the first: one snapshot
-whole, and 500 groups of it. What stands under "90 days" is computed from the measured megabytes and the default
-settings: a day as written, `keep_whole_days` in files of days, and of each other day 24 snapshots and the results of
-one. What validation leaves is a row per check and failed group and is left out.
+A part of a day is written: snapshots of a seeded fleet, the metrics of those with a whole lookback, and the candidates
+of the newest, which stand for those of all (their rows say other snapshot ids, no other numbers). Then the day is
+compacted, in a process of its own whose peak memory is told, and made hourly in another. Reading is timed before and
+after the first: one snapshot whole, and 500 groups of it. What stands under "90 days" is computed from the measured
+megabytes and the default settings: a day as written, `keep_whole_days` in files of days, and of each other day 24
+snapshots and the results of one. What validation leaves is a row per check and failed group and is left out.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ def once(folder: str, whole_days: str = "36500") -> dict[str, float]:
 
 
 def written(lake: FileLake, groups: int, snapshots: int, *, candidates: bool) -> list[str]:
-    """Write a part of a day; the ids, the oldest first."""
-    ids = write_fleet(lake, make_fleet(Shape(groups=groups, snapshots=snapshots)))
+    """Write a part of a day; the ids that have results, the oldest first."""
+    shape = Shape(groups=groups, snapshots=SETTINGS.lookback + snapshots)
+    ids = write_fleet(lake, make_fleet(shape))[SETTINGS.lookback :]
     for one in ids:
         pipeline.record_metrics(lake, one, pipeline.compute_metrics(lake, SETTINGS, one))
     if candidates:
@@ -76,9 +77,13 @@ def written(lake: FileLake, groups: int, snapshots: int, *, candidates: bool) ->
     return ids
 
 
-def sizes(folder: Path) -> dict[str, int]:
-    """Bytes of the Parquet files of each dataset."""
-    return {n: sum(f.stat().st_size for f in (folder / n).rglob("*.parquet")) for n in DATASETS}
+def sizes(folder: Path, snapshots: int, results: int) -> dict[str, float]:
+    """Bytes of the Parquet files of each dataset, per snapshot of so many, and so many that have results."""
+    return {
+        name: sum(file.stat().st_size for file in (folder / name).rglob("*.parquet"))
+        / (snapshots if name in SNAPSHOT else results)
+        for name in DATASETS
+    }
 
 
 def readings(folder: str, snapshot_id: str) -> dict[str, float]:
@@ -114,18 +119,16 @@ def rows(
     lake: FileLake,
     newest: str,
     groups: int,
-    count: int,
-    before: Mapping[str, int],
-    after: Mapping[str, int],
+    before: Mapping[str, float],
+    after: Mapping[str, float],
     hourly: Mapping[str, float],
 ) -> list[list[str]]:
-    """The table, a row per dataset and their sum; sizes are bytes, those of *hourly* for one snapshot."""
+    """The table, a row per dataset and their sum; sizes are bytes of a snapshot."""
     cells, total = [], [0.0] * 5
     for name in DATASETS:
         if not before[name]:
             continue
-        written, compacted = before[name] / count / _MB, after[name] / count / _MB
-        kept = hourly[name] / _MB
+        written, compacted, kept = (size[name] / _MB for size in (before, after, hourly))
         days = A_DAY * (written + SETTINGS.keep_whole_days * compacted)
         days += HOURLY_DAYS * kept * (24 if name in SNAPSHOT else 1)
         figures = [
@@ -148,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.lake", description=__doc__)
     parser.add_argument("--groups", type=int, default=1_000, metavar="N", help="of the fleet")
-    parser.add_argument("--snapshots", type=int, default=13, metavar="N", help="that are measured")
+    parser.add_argument("--snapshots", type=int, default=4, metavar="N", help="with metrics")
     parser.add_argument(
         "--no-candidates", action="store_true", help="leave them out: they take longest to make"
     )
@@ -168,22 +171,21 @@ def _newest(folder: Path) -> str:
 def _measure(folder: Path, asked: argparse.Namespace) -> None:
     lake = FileLake(folder)
     ids = written(lake, asked.groups, asked.snapshots, candidates=not asked.no_candidates)
-    before, earlier = sizes(folder), readings(str(folder), ids[-1])
+    every = SETTINGS.lookback + asked.snapshots
+    before = sizes(folder, every, asked.snapshots)
+    earlier = readings(str(folder), ids[-1])
     upkeep = in_own_process("tests.benchmarks.lake:once", str(folder), timeout=7200)
-    after, later = sizes(folder), readings(str(folder), ids[-1])
+    after = sizes(folder, every, asked.snapshots)
+    later = readings(str(folder), ids[-1])
     thinning = in_own_process("tests.benchmarks.lake:once", str(folder), "1", timeout=7200)
-    left = asked.snapshots - int(thinning["thinned"])
-    hourly = {n: size / (left if n in SNAPSHOT else 1) for n, size in sizes(folder).items()}
-    cells = rows(
-        FileLake(folder), _newest(folder), asked.groups, asked.snapshots, before, after, hourly
-    )
+    hourly = sizes(folder, every - int(thinning["thinned"]), 1)
+    cells = rows(FileLake(folder), _newest(folder), asked.groups, before, after, hourly)
     show("The lake, per snapshot", HEADINGS, cells, words=HEADINGS[:1], as_markdown=asked.markdown)
-    scale = FLEET / asked.groups * A_DAY / len(ids)
     print(
-        f"\ncompaction of {len(ids)} snapshots of {asked.groups:,} groups: {upkeep['seconds']:.1f} s,"
+        f"\ncompaction of {every} snapshots of {asked.groups:,} groups, {len(ids)} with results:"
+        f" {upkeep['seconds']:.1f} s,"
         f" {upkeep['processor']:.1f} processor seconds, {upkeep['peak_mib']:,.0f} MiB at most,"
         f" {upkeep['files']:,} files into {upkeep['into']:,}"
-        f"\na day of {FLEET:,} groups: {upkeep['processor'] * scale / 60:,.0f} processor minutes, computed"
     )
     print(
         f"made hourly: {thinning['thinned']:.0f} snapshots fewer, {thinning['processor']:.1f} processor seconds,"

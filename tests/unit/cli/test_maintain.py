@@ -32,7 +32,7 @@ def test_finished_days_become_few_files_and_old_ones_go(run, now, tmp_path, monk
 
     said = run("admin", "maintain").stdout.splitlines()
     assert said == [
-        f"lake {tmp_path}/own: 1 snapshots older than 90 days removed, 0 older than 7 days thinned out",
+        f"lake {tmp_path}/own: 1 snapshots older than 90 days removed, 0 older than 5 days thinned out",
         # nobody is in a group there, so three datasets have no row and no file
         f"lake {tmp_path}/own: 1 days brought from 10 files into 2, 0 unused files removed",
         "history: none is configured",
