@@ -101,7 +101,7 @@ def two_days(folder: Path) -> tuple[FileLake, datetime]:
     groups = [group("g", members=1, lag={"t": [0]})]
     for number in (0, 1, per_day, per_day + 1):
         store(lake, make_snapshot(topics=[topic("t")], groups=groups, number=number))
-    return lake, FIRST + timedelta(days=6)
+    return lake, FIRST + timedelta(days=5)
 
 
 def test_a_turn_ends_between_two_datasets_and_the_next_goes_on(tmp_path: Path) -> None:
