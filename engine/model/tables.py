@@ -560,7 +560,7 @@ def column(values: Iterable[Any], kind: Kind) -> Series:
 def _column(values: list[Any], kind: Kind) -> Series:
     if kind in (TEXT, BYTES):
         return _texts(values, kind)
-    known = np.fromiter((each is not None for each in values), np.bool_, len(values))
+    known = np.array([each is not None for each in values], np.bool_)
     is_whole = bool(known.all())
     if kind.of is not None:
         start = starts_of([0 if each is None else len(each) for each in values])
@@ -592,14 +592,15 @@ def _fits(values: Iterable[Any], kind: Kind) -> bool:
 
 def _texts(values: list[Any], kind: Kind) -> Texts:
     python = str if kind == TEXT else bytes
-    place_of: dict[Any, int] = {}
-    places = np.empty(len(values), np.int32)
-    for row, value in enumerate(values):
-        places[row] = NONE if value is None else place_of.setdefault(value, len(place_of))
+    words = dict.fromkeys(values)
+    words.pop(None, None)
+    place_of: dict[Any, int] = {word: place for place, word in enumerate(words)}
     wrong = next((each for each in place_of if not isinstance(each, python)), None)
     if wrong is not None:
         raise ValueError(f"{wrong!r}")
-    return Texts(places, [*place_of], kind)
+    place_of[None] = NONE
+    places = np.array([*map(place_of.__getitem__, values)], np.int32)
+    return Texts(places, [*words], kind)
 
 
 def nulls(length: int, kind: Kind) -> Series:

@@ -35,6 +35,7 @@ from ..model.tables import (
     Structs,
     Table,
     column,
+    empty,
     list_of,
     struct_of,
 )
@@ -181,11 +182,16 @@ def _columns(kind: Any, records: Sequence[Any]) -> dict[str, list[Any]]:
             for name, known in own.items():
                 given = iter(known)
                 columns[name] = [None if value is None else next(given) for value in values]
-        elif part.column.kind in _SCALARS or hasattr(part.column.item, "__dataclass_fields__"):
+        elif part.column.kind in _SCALARS or _is_as_stored(part.column.item):
             columns[part.name] = values
         else:
             columns[part.name] = [_plain(value) for value in values]
     return columns
+
+
+def _is_as_stored(item: Any) -> bool:
+    """Whether a list of such values needs no conversion: plain ones, or records."""
+    return item in _SCALARS or hasattr(item, "__dataclass_fields__")
 
 
 def _structs(lists: Sequence[Sequence[Any] | None], kind: Kind) -> Series:
@@ -201,7 +207,8 @@ def _structs(lists: Sequence[Sequence[Any] | None], kind: Kind) -> Series:
             places.append(place)
         starts.append(len(places))
     known = np.array([listed is not None for listed in lists], np.bool_)
-    structs = Structs(Table.from_rows(map(row_of, distinct), dict(kind.fields)))
+    rows = table_of(type(distinct[0]), distinct) if distinct else empty(dict(kind.fields))
+    structs = Structs(rows)
     return Lists(np.array(starts, np.int64), structs.take(np.array(places, np.int64)), known)
 
 
