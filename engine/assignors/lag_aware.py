@@ -42,7 +42,7 @@ from ..model.assignments import Assignment, Deployment
 from ..model.facts import reason
 from .interface import USUAL_PROMISES, Answers, GroupSpec, Promise
 from .kit.members import Subscribers, members_by_id, subscribers_by_id, unknown_lags
-from .kit.orders import stable_order
+from .kit.orders import order_within, stable_order
 from .kit.why import Steps, names_of
 
 
@@ -112,8 +112,9 @@ class LagAware:
 def _deal(group: GroupSpec, subscribers: Subscribers) -> Ints:
     """(P) the pair of *subscribers* that gets each partition, NONE where nobody subscribes."""
     topic, count = group.topic_of, subscribers.count
-    falling = np.lexsort((-group.lag.values, topic))  # stable: equal lags by number
-    lags = group.lag.values[falling]
+    lags = group.lag.filled(0)
+    falling = order_within(topic, -lags)  # equal lags by number
+    lags = lags[falling]
     turn, place = np.divmod(group.number_of, np.maximum(count, 1)[topic])
     taker = np.where((count > 0)[topic], subscribers.start[topic] + place, NONE)
     first = (turn == 0) & (taker != NONE)
@@ -125,13 +126,13 @@ def _deal(group: GroupSpec, subscribers: Subscribers) -> Ints:
         begins = place[of_turn] == 0
         topics = topic[of_turn[begins]]
         start, pairs = ragged_entries(subscribers.start, topics)
-        if len(pairs) < _FEW:
+        if len(pairs) < FEW:
             for begin, which in zip(of_turn[begins].tolist(), topics.tolist(), strict=True):
                 span = slice(begin, int(group.topic_start[which + 1]))
                 who = slice(*subscribers.start[which : which + 2].tolist())
                 taker[span] = who.start + np.array(_turns(lags[span].tolist(), total[who].tolist()))
             break
-        ring = pairs[stable_order(subscribers.topic[pairs], total[pairs])]
+        ring = pairs[order_within(subscribers.topic[pairs], total[pairs])]
         taker[of_turn] = ring[start[np.cumsum(begins) - 1] + place[of_turn]]
         total[taker[of_turn]] += lags[of_turn]
     slot = np.empty_like(taker)
@@ -139,7 +140,7 @@ def _deal(group: GroupSpec, subscribers: Subscribers) -> Ints:
     return slot
 
 
-_FEW = 200
+FEW = 200
 """Fewer subscribers than this are sorted in plain steps, sooner than arrays get started."""
 
 

@@ -27,9 +27,9 @@ With racks, ranges give way to locality:
 >>> group.lists(Range().assign(group))
 {'C0': [('t', 1)], 'C1': [('t', 0)]}
 
-Cost: O(partitions + subscriptions), in arrays; the rack phase adds a plain loop over the replica
-entries and subscriptions of the topics it touches. Source: `RangeAssignor` of Kafka 4.3 (rack phase
-since 3.5, KAFKA-14891 included).
+Cost: O(partitions + subscriptions), in arrays; the rack phase adds a loop, compiled where there is much
+to do, over the replica entries and subscriptions of the topics it touches. Source: `RangeAssignor` of Kafka 4.3
+(rack phase since 3.5, KAFKA-14891 included).
 
 What it does not do: it looks at no lag, keeps no past ownership, and never evens out over topics:
 with many small topics the members first in order own everything. Once one topic needs racks,
@@ -224,21 +224,23 @@ def _rack_phase(group: GroupSpec, subscribers: Subscribers) -> Ints:
     It goes by sets of topics with the same subscribers and equally many partitions. A *line* is the partitions of one
     number in all topics of a set; it is on the racks that all of these are on.
     """
-    slot = np.full(group.partition_count, NONE, np.int64)
+    undecided = np.full(group.partition_count, NONE, np.int64)
     racked = group.member_rack[subscribers.member] != NONE
     if not racked.any():
-        return slot
+        return undecided
     needed = rack_aware_topics(group, subscribers, replica_racks(group))
     if not needed.any():
-        return slot
+        return undecided
     topics, of_set = _sets(group, subscribers, racked, needed)
-    sizes, size = group.topic_size[topics], np.bincount(of_set)
+    size = np.bincount(of_set)
     lead = np.zeros(len(size), np.int64)
     lead[of_set] = topics
     line_start = starts_of(group.topic_size[lead])
     pair_start, pairs = ragged_entries(subscribers.start, lead)
-    _, partitions = ragged_entries(group.topic_start, topics)
-    line = line_start[of_set].repeat(sizes) + group.number_of[partitions]
+    first_line = np.full(len(group.topics), NONE)
+    first_line[topics] = line_start[of_set]
+    line = first_line[group.topic_of]
+    line = np.where(line == NONE, NONE, line + group.number_of)
 
     # Racks are told apart by set; to a subscriber without one, every line is on it.
     racks = len(group.racks) + 1
@@ -247,7 +249,7 @@ def _rack_phase(group: GroupSpec, subscribers: Subscribers) -> Ints:
         first.repeat(np.diff(pair_start)) + group.member_rack[subscribers.member[pairs]] % racks
     )
     line_first, wanted = (of.repeat(np.diff(line_start)) for of in (first, size))
-    on, where = _common_racks(group, partitions, line, wanted)
+    on, where = _common_racks(group, line, wanted)
     free = distinct(rack_of[rack_of % racks == racks - 1], len(size) * racks)
     start, everywhere = ragged_entries(line_start, free // racks)
     keys = np.concatenate([rack_of, line_first[on] + where, free.repeat(np.diff(start))])
@@ -284,10 +286,10 @@ def _rack_phase(group: GroupSpec, subscribers: Subscribers) -> Ints:
             begin[1:],
             taker,
         )
-    found = taker[line]
-    shift = (subscribers.start[topics] - pair_start[of_set]).repeat(sizes)
-    slot[partitions] = np.where(found == NONE, NONE, found + shift)
-    return slot
+    shift = np.zeros_like(first_line)
+    shift[topics] = subscribers.start[topics] - pair_start[of_set]
+    found = np.append(taker, NONE)[line]
+    return np.where(found == NONE, NONE, found + shift[group.topic_of])
 
 
 def _run(loop: Kernel[..., None], *arrays: Ints) -> None:
@@ -326,23 +328,18 @@ def _sets(
     return topics[matched], numbered(of_set[matched], len(topics))[1]
 
 
-def _common_racks(
-    group: GroupSpec, partitions: Ints, line: Ints, wanted: Ints
-) -> tuple[Ints, Ints]:
+def _common_racks(group: GroupSpec, line: Ints, wanted: Ints) -> tuple[Ints, Ints]:
     """
     (line, rack) pairs, ascending: where each partition of the line has a replica.
 
     Args:
         group: The group.
-        partitions: (p) some.
-        line: (p) the line of each.
+        line: (P) the line of each partition, NONE without.
         wanted: (lines) how many partitions each has.
     """
-    replicas = replica_racks(group)
-    start, entries = ragged_entries(replicas.start, partitions)
-    keys = line.repeat(np.diff(start)) * len(group.racks) + replicas.rack[entries]
-    keys, times = counted(keys, len(wanted) * len(group.racks))
-    on = keys // len(group.racks)
+    replicas, racks = replica_racks(group), len(group.racks)
+    keys = line[replicas.partition] * racks + replicas.rack
+    keys, times = counted(keys[keys >= 0], len(wanted) * racks)
+    on = keys // racks
     common = times == wanted[on]
-    on = on[common]
-    return on, keys[common] - on * len(group.racks)
+    return on[common], (keys - on * racks)[common]

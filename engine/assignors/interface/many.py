@@ -117,7 +117,7 @@ def _places(racks: Sequence[str], names: Sequence[str]) -> Indices | None:
 
 
 def _moved(indices: npt.NDArray[Any], by: Ints) -> npt.NDArray[Any]:
-    return np.where(indices == NONE, NONE, indices + by).astype(indices.dtype)
+    return np.where(indices == NONE, indices, indices + by.astype(indices.dtype))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ...model.arrays import Flags, Indices, Ints, starts_of
 
 _SHORT = 1 << 16
+_LONG = 1 << 62
 
 
 def stable_order(*keys: npt.NDArray[np.signedinteger]) -> Ints:
@@ -35,6 +36,20 @@ def stable_order(*keys: npt.NDArray[np.signedinteger]) -> Ints:
         else:
             order = order[np.argsort(short[order], kind="stable")]
     return np.arange(len(keys[0])) if order is None else order
+
+
+def order_within(ascending: Ints | Indices, key: Ints) -> Ints:
+    """
+    As `stable_order` of both, where the first is in order already; many times faster for long keys.
+
+    >>> order_within(np.array([0, 0, 7]), np.array([5, 2, 9])).tolist()
+    [1, 0, 2]
+    """
+    least = int(key.min(initial=0))
+    span = int(key.max(initial=0)) - least + 1
+    if span * (int(ascending.max(initial=0)) + 1) >= _LONG:
+        return stable_order(ascending, key)
+    return np.argsort(ascending * np.int64(span) + (key - least), kind="stable")
 
 
 def least_first(sizes: Ints, counts: Ints | int, start: Ints | None = None) -> Ints:

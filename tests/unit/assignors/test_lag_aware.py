@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors import ASSIGNORS, lag_aware
 from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.assignors.kit.java_order import utf16
 from evenkeel.engine.assignors.promises import check
@@ -120,10 +120,12 @@ def _one_by_one(group):
     return owner
 
 
-@given(lagging())
-def test_invariant_lag_is_dealt_greedily(group):
-    """KIP-169, second invariant: rounds equal the rule applied partition by partition."""
-    assert LAG_AWARE.assign(group).owner.tolist() == _one_by_one(group)
+@given(lagging(), st.sampled_from([0, lag_aware.FEW]))
+def test_invariant_lag_is_dealt_greedily(group, few):
+    """KIP-169, second invariant: rounds, in arrays or in plain steps, equal the rule partition by partition."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lag_aware, "FEW", few)
+        assert LAG_AWARE.assign(group).owner.tolist() == _one_by_one(group)
 
 
 @given(lagging())
