@@ -75,15 +75,7 @@ class Judge:
 
     @cached_property
     def _members(self) -> Subscribed:
-        group = self.group
-        return Subscribed(
-            member_start=group.member_start,
-            topics_start=group.topics_start,
-            topic_start=group.topic_start,
-            exists=group.topic_exists,
-            subscription_start=group.subscription_start,
-            subscription_topic=group.subscription_topic,
-        )
+        return subscribed(self.group)
 
     @cached_property
     def _floors(self) -> tuple[list[int | None], list[int | None]]:
@@ -284,6 +276,18 @@ def drain_seconds(
     slowest[count_by(never, start) > 0] = np.inf
     slowest[count_by(~lags.known, start) > 0] = np.nan
     return [None if math.isnan(each) else each for each in slowest.tolist()]
+
+
+def subscribed(group: GroupSpec) -> Subscribed:
+    """Who subscribes to what, as evenness is worked out from it."""
+    return Subscribed(
+        member_start=group.member_start,
+        topics_start=group.topics_start,
+        topic_start=group.topic_start,
+        exists=group.topic_exists,
+        subscription_start=group.subscription_start,
+        subscription_topic=group.subscription_topic,
+    )
 
 
 def crossing_of(group: GroupSpec, owner: Indices) -> Crossing:

@@ -600,7 +600,8 @@ def _texts(values: list[Any], kind: Kind) -> Texts:
         raise ValueError(f"{wrong!r}")
     place_of[None] = NONE
     places = np.array([*map(place_of.__getitem__, values)], np.int32)
-    return Texts(places, [*words], kind)
+    # a member of an enumeration of texts is stored as its text
+    return Texts(places, [each if type(each) is python else python(each) for each in words], kind)
 
 
 def nulls(length: int, kind: Kind) -> Series:

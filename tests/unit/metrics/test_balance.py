@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenkeel.engine.advice.scoring import subscribed
 from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.metrics.balance import (
-    Subscribed,
     fairly_balanced,
     lag_lower_bound,
     lag_lower_bound_equal_counts,
@@ -27,27 +27,16 @@ from evenkeel.engine.model.batch import batch_of
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 
-def _members(group) -> Subscribed:
-    return Subscribed(
-        member_start=group.member_start,
-        topics_start=group.topics_start,
-        topic_start=group.topic_start,
-        exists=group.topic_exists,
-        subscription_start=group.subscription_start,
-        subscription_topic=group.subscription_topic,
-    )
-
-
 def test_spread_compares_members_of_equal_subscription_only():
     """Two classes of their own are not uneven against each other."""
     group = spec({"a": ["x"], "b": ["x"], "c": ["y"]}, {"x": 5, "y": 9})
 
-    assert spread(np.array([3, 2, 9]), _members(group)).tolist() == [1]
+    assert spread(np.array([3, 2, 9]), subscribed(group)).tolist() == [1]
 
 
 def test_spread_of_nobody_is_unknown():
     """A group whose members subscribe to nothing has no spread."""
-    assert spread(np.array([0]), _members(spec({"a": []}, {}))).tolist() == [None]
+    assert spread(np.array([0]), subscribed(spec({"a": []}, {}))).tolist() == [None]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +62,7 @@ def test_balanced_looks_at_what_the_poorer_member_could_take():
     owner = np.array([0, 0, 0, 1], np.int32)
 
     def fair(group):
-        return fairly_balanced(member_counts(owner, 2), owner, _members(group)).tolist()
+        return fairly_balanced(member_counts(owner, 2), owner, subscribed(group)).tolist()
 
     assert fair(apart) == [True]
     assert fair(shared) == [False]
@@ -83,7 +72,7 @@ def test_floor_is_unknown_when_a_lag_is():
     """No bound can be proven over an unknown number."""
     group = spec({"a": ["x"]}, {"x": 2}, lags={"x": [1, None]})
 
-    assert lag_lower_bound(group.lag, _members(group)).tolist() == [None]
+    assert lag_lower_bound(group.lag, subscribed(group)).tolist() == [None]
 
 
 LAGS = st.lists(st.integers(0, 50), min_size=1, max_size=5)
@@ -100,7 +89,7 @@ def test_no_assignment_goes_below_the_floor(x, y, both, only_y):
     sums = (member_sums(np.array(o, np.int32), len(members), group.lag) for o in product(*choices))
     best = min(s.max() for s in sums)
 
-    assert lag_lower_bound(group.lag, _members(group)).max() <= best
+    assert lag_lower_bound(group.lag, subscribed(group)).max() <= best
 
 
 @given(LAGS, st.integers(1, 3))
@@ -116,7 +105,7 @@ def test_no_assignment_of_equal_counts_goes_below_its_floor(lags, members):
 
     group = spec({str(number): ["t"] for number in range(members)}, {"t": len(lags)})
 
-    assert lag_lower_bound_equal_counts(column, _members(group)).max() <= best
+    assert lag_lower_bound_equal_counts(column, subscribed(group)).max() <= best
 
 
 PLAIN = {"a": [0, 1], "b": [2]}

@@ -22,6 +22,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenkeel.engine.advice.scoring import subscribed
 from evenkeel.engine.assignors import by_name
 from evenkeel.engine.assignors.interface import spec
 from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
@@ -99,10 +100,9 @@ def test_error_1_the_predicate_asks_for_partitions_of_who_has_more():
     answers well: also where A reads B's topic, and there the group is not balanced.
     """
     owner = np.array([1, 1], np.int32)
-    for subscribers, balanced in (([1], True), ([0, 1], False)):
-        topic_of = np.zeros(2, np.int32)
-        reads = [np.array(subscribers, np.int32)]
-        assert fairly_balanced(np.array([0, 2]), topic_of, owner, reads) is balanced
+    for reads, balanced in (({"A": [], "B": ["t"]}, True), ({"A": ["t"], "B": ["t"]}, False)):
+        group = subscribed(spec(reads, {"t": 2}))
+        assert fairly_balanced(np.array([0, 2]), owner, group).all() == balanced
 
 
 @given(st.integers(1, 6), st.lists(st.integers(0, 5), max_size=4))

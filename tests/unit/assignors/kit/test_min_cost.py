@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from evenkeel.engine.advice.scoring import subscribed as members_of
 from evenkeel.engine.assignors.flow.min_cost import Weights, min_cost
 from evenkeel.engine.assignors.flow.plain_group import even_counts
 from evenkeel.engine.assignors.interface import spec
@@ -96,7 +97,7 @@ def test_even_counts_are_kept(group, balance):
     owned = owned_by_subscribers(group)
     counts = member_counts(owned, len(group.members))
     complete = (owned[subscribed(group)] != NONE).all()
-    if not complete or not fairly_balanced(counts, group.topic_of, owned, group.subscribers):
+    if not complete or not fairly_balanced(counts, owned, members_of(group)).all():
         return
     answer = min_cost(group, balance_topics=balance)
 
