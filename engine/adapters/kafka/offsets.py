@@ -41,7 +41,8 @@ async def read_offsets(
         waited, left = connection.waited, connection.seconds_left
         commits = await fetch_commits(connection, groups, admits)
         await read_ends(connection, topics)
-        late, took = connection.waited - waited, left - connection.seconds_left
+        took = left - connection.seconds_left
+        late = min(connection.waited - waited, took)  # several are waited for at once
         if late < _LATE_SECONDS:
             return commits, []
         if connection.seconds_left < 2 * took:
