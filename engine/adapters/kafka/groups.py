@@ -209,6 +209,7 @@ async def _of_coordinators(
             if asked_at is not None:
                 asked_at[node] = moment
             passing = _failed(keep(response, batch), what)
+            del response  # its many small objects are not kept while the next is waited for
             who = connection.address(node)
             again.update({group: f"{who} answered {error}" for group, error in passing.items()})
 

@@ -39,6 +39,7 @@ async def read_offsets(
         if number:
             await find_again(connection, groups)
         waited, left = connection.waited, connection.seconds_left
+        commits = Commits()  # those read before are not kept beside the new ones
         commits = await fetch_commits(connection, groups, admits)
         await read_ends(connection, topics)
         took = left - connection.seconds_left

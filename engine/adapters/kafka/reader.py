@@ -300,7 +300,9 @@ def _commits(commits: Commits, key: Mapping[str, str]) -> Table:
         "read_at": Numbers(np.frombuffer(commits.read_at, np.int64), MOMENT),
         "error": _texts(commits.error),
     }
-    return _filled("commits", columns, len(offset), key).sorted_by("group_id")
+    order = np.argsort(columns["group_id"].codes(), kind="stable")
+    ordered = {name: each.take(order) for name, each in columns.items()}
+    return _filled("commits", ordered, len(offset), key)
 
 
 def _texts(names: Names) -> Texts:
