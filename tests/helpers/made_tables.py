@@ -48,6 +48,7 @@ from evenkeel.engine.model.text import slug
 from evenkeel.engine.records import kind_of
 from evenkeel.engine.records.tables import METADATA
 from evenkeel.engine.snapshots import RECORDS
+from tests.benchmarks.clusters import results as clusters
 from tests.benchmarks.landau import results as landau
 from tests.corpus import compared as corpus
 from tests.corpus.truth import PARTS
@@ -386,6 +387,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "advised": lambda: _advised(*SIX),
     "advised two": lambda: _advised(*TWO),
     "bundled": _bundled,
+    "clusters": clusters.section,
     "common keys": _common,
     "commands": made_pages.commands,
     "diagnoses": made_pages.diagnoses,
