@@ -30,8 +30,7 @@ class Costs:
         tasks: CPU seconds of each task.
         behind: Task -> CPU seconds more for each superseded snapshot, and the most seconds for all of them.
         spark_alone: CPU seconds of the Spark task on one core; the others are spread over all.
-        nothing: CPU seconds of a run that finds nothing to claim.
-        airflow: CPU seconds more of every task.
+        nothing: CPU seconds of a run that finds nothing to claim; *airflow*: more of every task.
         wait: Seconds until Airflow starts a task that may start.
     """
 
@@ -96,16 +95,13 @@ class Airflow:
         self.parallelism = conf.getint("core", "parallelism")
         self.now, self._number = 0.0, itertools.count()
         self._events: list[tuple[float, int, Callable[[], object]]] = []
-        self._waiting: list[Job] = []
-        self._working: list[Job] = []
+        self._waiting, self._working = list[Job](), list[Job]()
         self.queued: dict[str, deque[Run]] = {d.dag_id: deque() for d in (SNAPSHOT, ADVISE)}
-        self._active: Counter[str] = Counter()
         self._unclaimed: dict[int, list[float]] = defaultdict(list)
         self.watched: list[tuple[float, float]] = []
         self.advised: dict[int, list[tuple[float, float]]] = defaultdict(list)
         self.used: list[tuple[float, float, float]] = []
-        self.at_work: Counter[str] = Counter()
-        self.late: Counter[str] = Counter()
+        self.at_work, self.late, self._active = Counter[str](), Counter[str](), Counter[str]()
 
     def run(self, until: float) -> None:
         """Let time pass until a moment; `SNAPSHOT` begins at 0."""
@@ -175,8 +171,7 @@ class Airflow:
 
     def _end(self, job: Job) -> None:
         """What follows."""
-        run, name = job.run, job.task.task_id
-        took = self.now - job.began
+        run, name, took = job.run, job.task.task_id, self.now - job.began
         self._working.remove(job)
         self.at_work[name] += took
         self.late[name] += took > job.task.execution_timeout.total_seconds()
