@@ -13,8 +13,8 @@
 **If snapshots come faster than runs finish.** The active run claims all waiting snapshots of its cluster:
 it computes metrics for each, and candidates and advice for the newest. The others are *superseded*, and
 their own runs are skipped. A run whose snapshot is done or claimed is also skipped. The first two tasks
-use the pool `spark`: manual runs go first, then the oldest run. A started run is finished first, so a
-cluster waits for at most one run of another.
+use the pool `spark`: manual runs go first, then started runs, then the oldest run. So a cluster waits for
+at most one run of another.
 
 **When it fails.** The last line of the task log has the error and the fix. `step_run` shows which step
 failed; the output of Spark is above the last line of the log. A *rejected* snapshot isn't a failure:

@@ -1,9 +1,9 @@
 """
-Priority in the pool `spark`: manual runs first, then the oldest run.
+Priority in the pool `spark`: manual runs first, then started runs, then the oldest run.
 
-Airflow assigns the slots of a pool to the task with the highest weight. All tasks of a run have the same weight, so a
-started run is finished before a later one starts, and a cluster waits for at most one run of another. (Another run may
-get a slot that is free before the scheduler has noticed the end of the previous step.) Airflow loads priority rules
+Airflow assigns the slots of a pool to the task with the highest weight. Started runs are finished before others start,
+so no snapshot is claimed long before it is worked on, and a cluster waits for at most one run of another. (Another run
+may get a slot that is free before the scheduler has noticed the end of the previous step.) Airflow loads priority rules
 from plugins; the installed package registers this one.
 """
 
@@ -21,37 +21,47 @@ from evenkeel.dags import navigation
 FIRST = 2_000_000_000
 """The weight of a manual run; the database stores integers up to 2^31."""
 
-LATER = 1_000_000_000
+STARTED = 1_300_000_000
+"""The weight of a run that has claimed its snapshot."""
+
+LATER = 650_000_000
+"""The weight of a run that has not; also the seconds, 20 years, that the age of a run counts."""
+
+START = "validate_snapshot"
+"""The task that starts a run."""
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 _MOMENT = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)T(\d\d):?(\d\d):?(\d\d)")
 
 
-def weight(run_id: str) -> int:
+def weight(run_id: str, task_id: str = START) -> int:
     """
-    The weight of the tasks of a run; the highest goes first.
+    The weight of a task of a run; the highest goes first.
 
     >>> weight("manual__2026-03-01T09:00:00+00:00") > weight("asset_triggered__2026-03-01T08:00:00+00:00")
     True
     >>> weight("asset_triggered__2026-03-01T08:00:00+00:00") > weight("again__eu-20260301T080001Z-0a1b2c__1")
     True
+    >>> weight("asset_triggered__2026-03-01T09:00:00+00:00", "measure_and_propose") > LATER
+    True
     """
     automatic = run_id.startswith(("asset_triggered__", "again__"))
+    level = FIRST if not automatic else LATER if task_id == START else STARTED
     found = _MOMENT.search(run_id)
     if found is None:
-        return LATER if automatic else FIRST
+        return level
     created = datetime(*(int(part) for part in found.groups()), tzinfo=UTC)  # type: ignore[arg-type]
     age = min(max(int((created - EPOCH).total_seconds()), 0), LATER - 1)
-    return (LATER if automatic else FIRST) - age
+    return level - age
 
 
 class InTurn(PriorityWeightStrategy):
-    """The weight of a task by its run."""
+    """The weight of a task by its run, and by whether it starts it."""
 
     def get_weight(self, ti: Any) -> int:
         """See `weight`."""
-        return weight(ti.run_id or "")
+        return weight(ti.run_id or "", ti.task_id)
 
 
 class TurnsPlugin(AirflowPlugin):

@@ -98,6 +98,7 @@ class ClusterSettings(Strict):
         follower_fetching: Whether consumers may read from the nearest replica (KIP-392). Set it if evenkeel lacks
             DESCRIBE_CONFIGS and cannot read it from the brokers.
         timeout_seconds: Time limit of one snapshot. What was read by then is kept, and the snapshot is marked partial.
+            Slow brokers together get at most seven eighths of it.
         request_timeout_seconds: Time limit of one request, at most a quarter of *timeout_seconds*.
     """
 

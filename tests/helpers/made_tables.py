@@ -48,6 +48,7 @@ from evenkeel.engine.model.text import slug
 from evenkeel.engine.records import kind_of
 from evenkeel.engine.records.tables import METADATA
 from evenkeel.engine.snapshots import RECORDS
+from tests.benchmarks.clusters import results as clusters
 from tests.benchmarks.landau import results as landau
 from tests.corpus import compared as corpus
 from tests.corpus.truth import PARTS
@@ -398,6 +399,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "exit codes": made_pages.exit_codes,
     "landau": landau.section,
     "ledger": ledger.section,
+    "many clusters": clusters.section,
     "message": _message,
     "top": _top,
     "pages": made_pages.pages,

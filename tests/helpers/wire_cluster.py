@@ -39,7 +39,7 @@ from kafka.protocol.metadata import (
 
 BEGIN, COMMITTED, END = 10, 90, 100
 
-_KNOWN: dict[type[Any], int] = {
+KNOWN: dict[type[Any], int] = {
     ApiVersionsRequest: 2,
     MetadataRequest: 8,
     ListGroupsRequest: 4,
@@ -49,7 +49,7 @@ _KNOWN: dict[type[Any], int] = {
     ListOffsetsRequest: 5,
 }
 """Request -> the newest version that the brokers know."""
-_BY_KEY = {request.API_KEY: request for request in _KNOWN}
+_BY_KEY = {request.API_KEY: request for request in KNOWN}
 
 Slowly = Callable[[Callable[[bytes], None], bytes], None]
 """Gets what sends bytes, and an answer as bytes; returns when all is sent that will be."""
@@ -100,8 +100,8 @@ class WireCluster:
         return f"127.0.0.1:{self._port(node)}"
 
     def _port(self, node: int) -> int:
-        port: int = self._servers[node].server_address[1]
-        return port
+        server = self._servers.get(node)
+        return server.server_address[1] if server else 9092
 
     def answer(self, node: int, request: Any) -> Any:
         """The response of a broker, as an object."""
@@ -115,7 +115,7 @@ class WireCluster:
             throttle_time_ms=0,
             api_keys=[
                 key(api_key=known.API_KEY, min_version=0, max_version=newest)
-                for known, newest in _KNOWN.items()
+                for known, newest in KNOWN.items()
             ],
         )
 
@@ -263,7 +263,7 @@ class _Conversation(socketserver.StreamRequestHandler):
         kind = _BY_KEY.get(key)
         if kind is None:  # what a client tries that got no answer
             raise ConnectionAbortedError
-        if version > _KNOWN[kind]:  # only of ApiVersions: whoever asks goes by what this one says
+        if version > KNOWN[kind]:  # only of ApiVersions: whoever asks goes by what this one says
             self._send(asked, ApiVersionsResponse(error_code=35, api_keys=[]), 0, "ApiVersions")
             return
         request = kind.decode(asked, version=version, header=True)

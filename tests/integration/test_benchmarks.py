@@ -8,6 +8,7 @@ import re
 import pytest
 
 from tests.benchmarks import forecasts, lake, report, watch
+from tests.benchmarks.clusters.__main__ import TASKS, Airflow, costs
 from tests.benchmarks.fleet import __main__ as fleet
 from tests.benchmarks.fleet.bench import STEPS
 
@@ -36,6 +37,20 @@ def test_the_lake_is_measured(capfd: pytest.CaptureFixture[str]) -> None:
     measured = re.findall(r"^\| `(\w+)` ", out, re.MULTILINE)
     assert measured == [*lake.SNAPSHOT, *lake.METRICS]
     assert re.search(r"reading, whole: \d+ ms, out of the day's file \d+ ms", out)
+
+
+def test_clusters_are_simulated() -> None:
+    """Cores and slots are never overdrawn; where there are enough, every snapshot gets its advice before the next."""
+    ample, scarce = (Airflow(*size, 5, costs(TASKS)) for size in ((64, 5), (1, 1)))
+    for one in (ample, scarce):
+        one.run(7200)
+        ends = [moment for moment, *_ in one.used[1:]] + [one.now]
+        for (begin, work, held), end in zip(one.used, ends, strict=True):
+            assert work <= (end - begin) * one.cores + 1e-6
+            assert held <= (end - begin) * one.slots["spark"] + 1e-6
+    assert {len(each) for each in ample.advised.values()} == {7200 // 300}
+    assert max(age for each in ample.advised.values() for _, age in each) < 300
+    assert max(len(each) for each in scarce.advised.values()) < 7200 // 300
 
 
 @pytest.mark.parametrize("source", [(), ("--database",)])

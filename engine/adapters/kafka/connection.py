@@ -3,7 +3,14 @@ One conversation with a cluster through kafka-python: bounded in time, counted, 
 
 kafka-python works on a thread of its own. Coroutines here run on it: `Connection.run` starts one
 from outside, `ask` sends one request, `on_each` works on several brokers at once. There is at most
-one request under way per broker, so a moment taken before sending is when the broker was asked.
+one request under way per broker, but for those of `ask_any` that nobody waits for any more: so a
+moment taken before sending is when the broker was asked.
+
+How long slow brokers are waited for: each step asks all brokers side by side, so many cost no more
+than the slowest of them. One request ends after `request_timeout_seconds`. A broker that was slow is
+asked no more once seven eighths of `timeout_seconds` are over (79 of 90 s), the rest of which is for the
+others; at its end the conversation ends. A broker that never answers is given up when the patience
+for what passes is used up (`RETRY_SECONDS`): after 47 s with the default limits.
 """
 
 from __future__ import annotations
@@ -13,10 +20,12 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass
+from random import shuffle
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import kafka.errors as kafka_errors
+from kafka.future import Future
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslBytesRequest
@@ -310,23 +319,48 @@ class Connection:
 
     async def ask_any(self, request: Any) -> Any:
         """
-        Send a request that every broker can answer: to the first one that does.
+        Send a request that every broker can answer; the first answer counts.
+
+        A broker that fails, or takes longer than `SILENT_SECONDS`, is joined by the next one: what several in a row do
+        not answer costs that for each, never the sum of their time limits.
 
         Raises:
-            Unanswered: None does; with the last one's cause.
+            Unanswered: None answers; with the last one's cause.
         """
-        last = Unanswered("no broker is known to be alive")
-        for node in self._any():
-            try:
-                return await self.ask(request, node)
-            except Unanswered as problem:
-                last = problem
-        raise last
+        last: BaseException = Unanswered("no broker is known to be alive")
+        nodes, asked = iter(self._any()), dict[int, Future]()
+        while True:
+            node = next(nodes, None)
+            if node is not None:
+                asked[node] = self._manager.call_soon(self.ask, request, node)
+            if not asked:
+                raise last
+            if not await self._one_ended(asked.values(), None if node is None else SILENT_SECONDS):
+                self._slow.update(asked)
+            for node in [node for node, future in asked.items() if future.is_done]:
+                ended = asked.pop(node)
+                if ended.succeeded():
+                    return ended.value
+                last = ended.exception
+
+    async def _one_ended(self, futures: Iterable[Future], seconds: float | None) -> bool:
+        """Wait until one of some futures is done, at most so long; whether one is."""
+        one = Future()
+        for future in futures:
+            future.add_both(lambda _: None if one.is_done else one.success(True))
+        try:
+            ended: bool = await self._manager.wait_for(one, seconds and seconds * 1000)
+        except kafka_errors.KafkaTimeoutError:
+            return False
+        return ended
 
     def _any(self) -> list[int]:
-        """All brokers, first the one with least to do, last those that were slow, then silent."""
-        idle = self._manager.least_loaded_node()
-        nodes = dict.fromkeys(node for node in (idle, *self.brokers) if node is not None)
+        """All brokers, first the one with least to do, the others at random, last those that were slow, then silent."""
+        idle, others = self._manager.least_loaded_node(), list(self.brokers)
+        shuffle(
+            others
+        )  # brokers that fail together, as those of a rack do, are not next to each other
+        nodes = dict.fromkeys(node for node in (idle, *others) if node is not None)
         return sorted(nodes, key=lambda node: (node in self._silent, node in self._slow))
 
     async def on_each(self, keys: Iterable[K], work: Callable[[K], Awaitable[None]]) -> None:

@@ -9,8 +9,11 @@ again, as long as the conversation's patience lasts.
 from __future__ import annotations
 
 import time
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import repeat
 from typing import Any
 
 import kafka.errors as kafka_errors
@@ -19,6 +22,7 @@ from kafka.protocol.consumer import OffsetFetchRequest
 from kafka.protocol.metadata import FindCoordinatorRequest
 
 from ...config import Filter
+from ...model.arrays import NONE
 from ...model.states import GroupType
 from .connection import Connection, Unanswered
 from .messages import ConsumerGroupDescribeRequest, StreamsGroupDescribeRequest
@@ -61,16 +65,49 @@ class Group:
     commit_errors: list[str] = field(default_factory=list)
 
 
+_INTS: Callable[[], array[int]] = partial(array, "i")
+_LONGS: Callable[[], array[int]] = partial(array, "q")
+
+
+@dataclass(slots=True)
+class Names:
+    """Texts of rows: each different one once, with its place; the place of each row's, NONE without one."""
+
+    words: dict[str, int] = field(default_factory=dict)
+    places: array[int] = field(default_factory=_INTS)
+
+    def add(self, name: str | None, times: int = 1) -> None:
+        """Add rows of the same text."""
+        place = NONE if name is None else self.words.setdefault(name, len(self.words))
+        self.places.extend(repeat(place, times))
+
+
 @dataclass(slots=True)
 class Commits:
-    """Committed offsets as columns; an offset is None where the broker said -1 or an error."""
+    """
+    Committed offsets as columns, in arrays: a million must not become a million objects.
 
-    group: list[str] = field(default_factory=list)
-    topic: list[str] = field(default_factory=list)
-    partition: list[int] = field(default_factory=list)
-    offset: list[int | None] = field(default_factory=list)
-    read_at: list[int] = field(default_factory=list)
-    error: list[str | None] = field(default_factory=list)
+    An offset is NONE where the broker said -1 or an error; *read_at* is in milliseconds since the epoch.
+    """
+
+    group: Names = field(default_factory=Names)
+    topic: Names = field(default_factory=Names)
+    partition: array[int] = field(default_factory=_INTS)
+    offset: array[int] = field(default_factory=_LONGS)
+    read_at: array[int] = field(default_factory=_LONGS)
+    error: Names = field(default_factory=Names)
+
+    def add(self, group: str, topic: Any, read_at: int) -> None:
+        """Add what a broker answers about a topic of a group."""
+        rows = topic.partitions
+        self.group.add(group, len(rows))
+        self.topic.add(topic.name, len(rows))
+        self.read_at.extend(repeat(read_at, len(rows)))
+        for row in rows:
+            code, offset = row.error_code, row.committed_offset
+            self.partition.append(row.partition_index)
+            self.offset.append(NONE if code or offset < 0 else offset)
+            self.error.add(error_text(code) if code else None)
 
 
 async def describe_groups(connection: Connection, groups: Mapping[str, Group]) -> None:
@@ -127,7 +164,9 @@ async def fetch_commits(
             if answer.error_code == _NOT_FOUND:
                 continue
             if not answer.error_code:
-                _add_commits(commits, group, answer.topics, topics, asked_at[group.coordinator])
+                for topic in answer.topics:
+                    if topics.admits(topic.name):
+                        commits.add(group.id, topic, asked_at[group.coordinator])
             yield group, answer.error_code, None
 
     asked_at: dict[int, int] = {}
@@ -135,25 +174,6 @@ async def fetch_commits(
     size = _BATCH if batched else 1
     await _of_coordinators(connection, wanted, ask, keep, _COMMITS, size, asked_at)
     return commits
-
-
-def _add_commits(
-    commits: Commits, group: Group, answers: Any, admits: Filter, asked_at: int
-) -> None:
-    for topic in answers:
-        if not admits.admits(topic.name):
-            continue
-        for partition in topic.partitions:
-            failed = partition.error_code != 0
-            error = error_text(partition.error_code) if failed else None
-            commits.topic.append(topic.name)
-            commits.partition.append(partition.partition_index)
-            unknown = failed or partition.committed_offset < 0
-            commits.offset.append(None if unknown else partition.committed_offset)
-            commits.error.append(error)
-        added = len(topic.partitions)
-        commits.group += [group.id] * added
-        commits.read_at += [asked_at] * added
 
 
 async def _of_coordinators(
@@ -189,6 +209,7 @@ async def _of_coordinators(
             if asked_at is not None:
                 asked_at[node] = moment
             passing = _failed(keep(response, batch), what)
+            del response  # its many small objects are not kept while the next is waited for
             who = connection.address(node)
             again.update({group: f"{who} answered {error}" for group, error in passing.items()})
 

@@ -39,9 +39,11 @@ async def read_offsets(
         if number:
             await find_again(connection, groups)
         waited, left = connection.waited, connection.seconds_left
+        commits = Commits()  # those read before are not kept beside the new ones
         commits = await fetch_commits(connection, groups, admits)
         await read_ends(connection, topics)
-        late, took = connection.waited - waited, left - connection.seconds_left
+        took = left - connection.seconds_left
+        late = min(connection.waited - waited, took)  # several are waited for at once
         if late < _LATE_SECONDS:
             return commits, []
         if connection.seconds_left < 2 * took:

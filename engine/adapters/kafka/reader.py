@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
+
 from ...config import ClusterSettings
+from ...model.arrays import NONE
 from ...model.cluster_snapshot import ClusterSnapshot
 from ...model.facts import Fact, finding
 from ...model.moments import utc_now
 from ...model.states import GroupType
-from ...model.tables import Table, column, repeated
+from ...model.tables import (
+    INT32,
+    INT64,
+    MOMENT,
+    Kind,
+    Numbers,
+    Series,
+    Table,
+    Texts,
+    column,
+    repeated,
+)
 from ...snapshots import SNAPSHOT
 from .configs import Configs, TopicConfig, read_configs
 from .connection import Connection
-from .groups import Commits, Group, describe_groups, error_text
+from .groups import Commits, Group, Names, describe_groups, error_text
 from .health import Health, certificates, check
 from .listing import list_groups
 from .log_dirs import LogSizes, read_log_sizes
@@ -93,7 +107,11 @@ class KafkaClusterReader:
             # a clock that is set meanwhile makes no reading of hours, or of less than nothing
             finished_at=started_at + timedelta(seconds=time.monotonic() - began),
             tables={name: tables[name] for name in SNAPSHOT},
-            problems=(*reading.problems, *_unread(reading), *reading.topics.problems),
+            problems=(
+                *reading.problems,
+                *_unread(reading.groups.values(), tables["commits"]),
+                *reading.topics.problems,
+            ),
             notes=tuple(reading.notes),
             requests=requests,
             bytes_sent=traffic.sent,
@@ -121,7 +139,7 @@ class KafkaClusterReader:
         await describe_groups(connection, groups)
         topics = await read_begins(connection, settings.topics)
         commits, notes = await read_offsets(connection, groups, topics, settings.topics)
-        used = {*commits.topic, *used_topics(groups)}
+        used = {*commits.topic.words, *used_topics(groups)}
         topics.settle(used)
         alive = [node.id for node in nodes if node.alive]
         configs = await read_configs(connection, topics.counts, alive)
@@ -193,20 +211,17 @@ def _group_row(group: Group) -> dict[str, Any]:
     }
 
 
-def _unread(reading: _Reading) -> Iterator[Fact]:
+def _unread(groups: Iterable[Group], commits: Table) -> Iterator[Fact]:
     """The groups that could not be read as they should, one fact per cause: a coordinator may have thousands."""
     failed: dict[str, list[str]] = defaultdict(list)
-    for group in reading.groups.values():
+    for group in groups:
         for error in (*group.errors, *group.commit_errors):
             failed[error].append(group.id)
     for error, names in failed.items():
         yield finding("group_unread", names, quote=error)
-    commits = reading.commits
-    for group_id, topic, failure in dict.fromkeys(
-        zip(commits.group, commits.topic, commits.error, strict=True)
-    ):
-        if failure is not None:
-            yield finding("commits_unread", [group_id, topic], quote=failure)
+    refused = commits.filter(commits["error"].known).select(["group_id", "topic", "error"])
+    for group_id, topic, error in dict.fromkeys(tuple(row.values()) for row in refused.to_pylist()):
+        yield finding("commits_unread", [group_id, topic], quote=error)
 
 
 def _table(dataset: str, rows: list[dict[str, Any]], key: Mapping[str, str]) -> Table:
@@ -217,13 +232,15 @@ def _table(dataset: str, rows: list[dict[str, Any]], key: Mapping[str, str]) -> 
 
 
 def _filled(dataset: str, columns: Mapping[str, Any], length: int, key: Mapping[str, str]) -> Table:
-    """Columns of a dataset with its key before them."""
-    return Table(
-        {
-            name: repeated(key[name], length) if name in key else column(columns[name], kind)
-            for name, kind in SNAPSHOT[dataset].items()
-        }
-    )
+    """Columns of a dataset, made ones or lists of values, with its key before them."""
+
+    def made(name: str, kind: Kind) -> Series:
+        if name in key:
+            return repeated(key[name], length)
+        values = columns[name]
+        return values if isinstance(values, Series) else column(values, kind)
+
+    return Table({name: made(name, kind) for name, kind in SNAPSHOT[dataset].items()})
 
 
 def _brokers(
@@ -274,12 +291,19 @@ def _commits(commits: Commits, key: Mapping[str, str]) -> Table:
     """
     Group by group, as groups and members are, whichever broker answered first: so a few groups can be read of many.
     """
-    columns = {
-        "group_id": commits.group,
-        "topic": commits.topic,
-        "partition": commits.partition,
-        "committed_offset": commits.offset,
-        "read_at": commits.read_at,
-        "error": commits.error,
+    offset = np.frombuffer(commits.offset, np.int64)
+    columns: dict[str, Series] = {
+        "group_id": _texts(commits.group),
+        "topic": _texts(commits.topic),
+        "partition": Numbers(np.frombuffer(commits.partition, np.int32), INT32),
+        "committed_offset": Numbers(offset, INT64, offset != NONE),
+        "read_at": Numbers(np.frombuffer(commits.read_at, np.int64), MOMENT),
+        "error": _texts(commits.error),
     }
-    return _filled("commits", columns, len(commits.group), key).sorted_by("group_id")
+    order = np.argsort(columns["group_id"].codes(), kind="stable")
+    ordered = {name: each.take(order) for name, each in columns.items()}
+    return _filled("commits", ordered, len(offset), key)
+
+
+def _texts(names: Names) -> Texts:
+    return Texts(np.frombuffer(names.places, np.int32), [*names.words])

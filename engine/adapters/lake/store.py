@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ...model.errors import LakeError, SnapshotNotFound
 from ...model.moments import check_aware
 from ...model.tables import KindError, Table, concat, empty
 from ...ports import Compacted, LakeDay, LakeFile, Manifest, WrittenPart
 from ...snapshots import STEPS, new_manifest, split_snapshot_id
-from ..arrow import to_arrow
 from . import days
 from .catalog import (
     MANIFESTS,
@@ -31,7 +29,7 @@ from .catalog import (
     step_of,
 )
 from .files import Files
-from .tables import FileReader, Pick, rows_per_group, writing
+from .tables import FileReader, Pick, write_table
 
 IDENTITY = "_installation"
 """The file with the id of the installation that the lake belongs to (port `Home`)."""
@@ -124,15 +122,14 @@ class FileLake:
             files=dict.fromkeys(shaped, name),
         )
 
-    def _write_table(self, table: pa.Table, path: str) -> None:
-        options = writing(table.schema) | {"row_group_size": rows_per_group(table)}
+    def _write_table(self, table: Table, path: str) -> None:
         if self._files.is_store:
             sink = pa.BufferOutputStream()
-            pq.write_table(table, sink, **options)
+            write_table(table, sink)
             self._files.put(path, sink.getvalue())
             return
         with self._files.replacing(path) as temporary:
-            pq.write_table(table, temporary, filesystem=self._files.system, **options)
+            write_table(table, temporary, filesystem=self._files.system)
 
     def finish(
         self,
@@ -297,15 +294,15 @@ class FileLake:
                     yield len(set(old.values()))
 
 
-def _shaped(step: str, tables: Mapping[str, Table]) -> dict[str, pa.Table]:
-    """The tables as Arrow tables, with exactly the columns of their datasets."""
+def _shaped(step: str, tables: Mapping[str, Table]) -> dict[str, Table]:
+    """The tables with exactly the columns of their datasets."""
     schemas = datasets_of(step)
     if tables.keys() != schemas.keys():
         got, wanted = ", ".join(sorted(tables)), ", ".join(sorted(schemas))
         raise LakeError(f"step {step!r} writes {wanted}; got {got}.", fix="Hand in all of them.")
     try:
-        return {name: to_arrow(tables[name].cast(schema)) for name, schema in schemas.items()}
-    except (KindError, pa.ArrowException) as problem:
+        return {name: tables[name].cast(schema) for name, schema in schemas.items()}
+    except KindError as problem:
         raise LakeError(
             f"a table of step {step!r} does not fit its schema: {problem}.",
             fix="Build it with evenkeel.engine.snapshots.",

@@ -25,6 +25,7 @@ from tests.helpers.scripted_connection import ScriptedConnection, run, unreachab
 
 ALL = Filter()
 NOT_COORDINATOR, DENIED, NOT_FOUND = 16, 30, 69
+KEY = {"snapshot_id": "s", "cluster": "c"}
 
 
 def described(*answers: tuple[str, int]) -> DescribeGroupsResponse:
@@ -180,12 +181,13 @@ def test_commits_with_their_errors() -> None:
     """An offset is kept as it is, -1 is no commit, an error is told with its partition."""
     answer = committed("app", {0: (41, 0), 1: (-1, 0), 2: (-1, 29)})
     commits = run(fetch_commits(ScriptedConnection(lambda *_: answer), groups("app"), ALL))
-    assert commits.partition == [0, 1, 2]
-    assert commits.offset == [41, None, None]
-    assert commits.error[:2] == [None, None]
-    assert "TOPIC_AUTHORIZATION_FAILED (grant this client DESCRIBE on the topic)" in commits.error
-    assert commits.group == ["app"] * 3
-    assert len(commits.read_at) == 3
+    rows = _commits(commits, KEY).to_pylist()
+    assert [row["partition"] for row in rows] == [0, 1, 2]
+    assert [row["committed_offset"] for row in rows] == [41, None, None]
+    refused = "TOPIC_AUTHORIZATION_FAILED (grant this client DESCRIBE on the topic)"
+    assert [row["error"] for row in rows] == [None, None, refused]
+    assert [row["group_id"] for row in rows] == ["app"] * 3
+    assert all(row["read_at"].year > 2000 for row in rows)
 
 
 def test_commits_of_topics_the_filter_leaves_out_are_not_kept() -> None:
@@ -193,7 +195,7 @@ def test_commits_of_topics_the_filter_leaves_out_are_not_kept() -> None:
     answer = committed("app", {0: (1, 0)}, topic="audit-log")
     connection = ScriptedConnection(lambda *_: answer)
     commits = run(fetch_commits(connection, groups("app"), Filter(deny=("audit-*",))))
-    assert commits.group == []
+    assert len(_commits(commits, KEY)) == 0
 
 
 def test_share_groups_are_asked_for_nothing() -> None:
@@ -216,7 +218,8 @@ def test_commits_of_an_older_broker_are_read_group_by_group() -> None:
 
     connection = ScriptedConnection(answer, versions={"OffsetFetchRequest": 7})
     commits = run(fetch_commits(connection, groups("a", "bcd"), ALL))
-    assert dict(zip(commits.group, commits.offset, strict=True)) == {"a": 1, "bcd": 3}
+    rows = _commits(commits, KEY).to_pylist()
+    assert {row["group_id"]: row["committed_offset"] for row in rows} == {"a": 1, "bcd": 3}
 
 
 def test_a_group_whose_commits_are_refused_keeps_its_members() -> None:
@@ -224,7 +227,7 @@ def test_a_group_whose_commits_are_refused_keeps_its_members() -> None:
     one = groups("app")
     connection = ScriptedConnection(lambda *_: committed("app", {}, error=DENIED))
     commits = run(fetch_commits(connection, one, ALL))
-    assert commits.group == []
+    assert len(_commits(commits, KEY)) == 0
     assert one["app"].commit_errors[0].startswith("committed offsets: GROUP_AUTHORIZATION_FAILED")
 
 
@@ -280,14 +283,14 @@ def test_a_group_that_moved_on_older_brokers_is_looked_up_alone() -> None:
 
 def test_commits_lie_group_by_group() -> None:
     """Coordinators answer in any order; whoever reads a few groups later finds each in one place, as it was told."""
-    told = Commits(
-        group=["b", "b", "a", "b"],
-        topic=["y", "x", "x", "a"],
-        partition=[1, 0, 0, 0],
-        offset=[4, 3, 2, 1],
-        read_at=[1, 1, 2, 3],
-        error=[None] * 4,
-    )
-    table = _commits(told, {"snapshot_id": "s", "cluster": "c"})
+    told, topic = Commits(), OffsetFetchResponse.OffsetFetchResponseTopic
+    row = topic.OffsetFetchResponsePartition
+    for group, name, partitions in [("b", "y", [4, 3]), ("a", "x", [2]), ("b", "a", [1])]:
+        rows = [
+            row(partition_index=n, committed_offset=each, error_code=0)
+            for n, each in enumerate(partitions)
+        ]
+        told.add(group, topic(name=name, partitions=rows), 1)
+    table = _commits(told, KEY)
     assert table["group_id"].to_pylist() == ["a", "b", "b", "b"]
     assert table["committed_offset"].to_pylist() == [2, 4, 3, 1]

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from kafka.errors import KafkaTimeoutError, RequestTimedOutError
+from kafka.errors import KafkaTimeoutError
 from kafka.protocol.admin import ListGroupsRequest
 from typer.testing import CliRunner
 
-from evenkeel.engine.adapters.kafka import KafkaClusterReader
+from evenkeel.engine.adapters.kafka import KafkaClusterReader, groups, listing, reader, topics
 from evenkeel.engine.adapters.kafka import connection as connection_module
 from evenkeel.engine.adapters.kafka.connection import FOR_OTHERS, Connection, Unanswered
 from evenkeel.engine.cli import app
 from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
 from evenkeel.engine.model.errors import ClusterUnreachable
 from tests.helpers.facts import said
-from tests.helpers.scripted_connection import run
+from tests.helpers.virtual_brokers import VirtualBrokers
 from tests.helpers.wire_cluster import END, Slowly, WireCluster, at_once
 
 WHOLE, EACH = 20.0, 4.5
@@ -34,77 +34,126 @@ GROUPS = {"app-1": 1, "app-2": 2, "app-3": 3}
 NOT_COORDINATOR = 16
 
 
-@dataclass
-class Brokers:
-    """In place of the client library: broker `SLOW` takes its time, by a clock of its own."""
-
-    now: float = 1000.0
-    asked: list[int] = field(default_factory=list)
-    failures: dict[int, BaseException] = field(default_factory=dict)
-    cluster: Any = None
-
-    def __post_init__(self) -> None:
-        nodes = [SimpleNamespace(node_id=n, host=f"b{n}", port=9092) for n in (SLOW, QUICK)]
-        self.cluster = SimpleNamespace(brokers=lambda: nodes)
-
-    def monotonic(self) -> float:
-        """The clock."""
-        return self.now
-
-    def least_loaded_node(self) -> None:
-        """None stands out."""
-
-    async def send(self, request: Any, node: int, request_timeout_ms: int) -> str:
-        """Takes as long as it takes, up to the limit."""
-        took = min(EACH if node == SLOW else 0.0, request_timeout_ms / 1000)
-        self.now += took
-        self.asked.append(node)
-        if node == SLOW and took < EACH:
-            raise RequestTimedOutError("late")
-        return "answered"
-
-
 @pytest.fixture
-def brokers(monkeypatch: pytest.MonkeyPatch) -> Brokers:
-    """Two brokers and their clock."""
-    made = Brokers()
-    monkeypatch.setattr(connection_module, "time", SimpleNamespace(monotonic=made.monotonic))
-    monkeypatch.setattr(Connection, "_connect", lambda self, arguments: None)
-    return made
+def virtual(monkeypatch: pytest.MonkeyPatch) -> Callable[..., VirtualBrokers]:
+    """Lets brokers answer in virtual time from now on: so many, and how long each takes for what."""
+
+    def begin(nodes: int, takes: Callable[[int, str], float]) -> VirtualBrokers:
+        ids = range(1, nodes + 1)
+        brokers = VirtualBrokers(WireCluster({f"app-{n}": n for n in ids}, nodes=ids), takes)
+        for module in (connection_module, groups, listing, reader, topics):
+            monkeypatch.setattr(module, "time", brokers)
+
+        def connect(self: Connection, arguments: dict[str, Any]) -> None:
+            self._manager = self._net = brokers  # type: ignore[assignment]
+
+        monkeypatch.setattr(Connection, "_connect", connect)
+        return brokers
+
+    return begin
 
 
-def conversation(brokers: Brokers) -> Connection:
+def conversation() -> Connection:
     """With these brokers."""
-    settings = ClusterSettings(bootstrap="b1:9092", timeout_seconds=WHOLE)
-    connection = Connection("prod", settings)
-    connection._manager = brokers  # type: ignore[assignment]
-    return connection
+    return Connection("prod", ClusterSettings(bootstrap="b1:9092", timeout_seconds=WHOLE))
 
 
-def test_a_slow_broker_leaves_time_for_the_others(brokers: Brokers) -> None:
+def test_a_slow_broker_leaves_time_for_the_others(
+    virtual: Callable[..., VirtualBrokers],
+) -> None:
     """It is asked as long as its share lasts, then named; the others are asked to the end."""
-    connection, began = conversation(brokers), brokers.now
+    brokers = virtual(2, lambda node, what: EACH if node == SLOW else 0)
+    connection, began = conversation(), brokers.now
     for _ in range(3):
-        run(connection.ask(ListGroupsRequest(), SLOW))
+        connection.run(connection.ask, ListGroupsRequest(), SLOW)
     causes = []
     for _ in range(2):
         with pytest.raises(Unanswered) as caught:
-            run(connection.ask(ListGroupsRequest(), SLOW))
+            connection.run(connection.ask, ListGroupsRequest(), SLOW)
         causes.append((str(caught.value), caught.value.passing))
     assert causes == [
         ("broker 2 (b2:9092) did not answer within 4 s", True),
         ("broker 2 (b2:9092) was too slow for the time limit of 20 s", False),
     ]
     assert brokers.now - began == WHOLE * (1 - FOR_OTHERS)
-    assert run(connection.ask(ListGroupsRequest(), QUICK)) == "answered"
+    assert connection.run(connection.ask, ListGroupsRequest(), QUICK).groups
 
 
-def test_what_any_broker_can_tell_is_not_asked_of_a_slow_one(brokers: Brokers) -> None:
-    """After its first slow answer the others come first."""
-    connection = conversation(brokers)
+def test_what_any_broker_can_tell_is_not_asked_of_a_slow_one(
+    virtual: Callable[..., VirtualBrokers],
+) -> None:
+    """The first one that is slow is joined by another after two seconds; from then on the others come first."""
+    slow = 1
+    brokers = virtual(2, lambda node, what: EACH if node == slow else 0.1)
+    connection, began = conversation(), brokers.now
+    took = []
     for _ in range(3):
-        run(connection.ask_any(ListGroupsRequest()))
-    assert brokers.asked == [SLOW, QUICK, QUICK]
+        connection.run(connection.ask_any, ListGroupsRequest())
+        took.append(round(brokers.now - began, 1))
+    assert took == [2.1, 2.2, 2.3]
+
+
+def taken(brokers: VirtualBrokers) -> tuple[ClusterSnapshot, float]:
+    """A snapshot with the default limits, and how long it took."""
+    began = brokers.now
+    settings = ClusterSettings(bootstrap="b1:9092")
+    snapshot = KafkaClusterReader("prod", settings).take_snapshot("prod-20260301T120000Z-000000")
+    return snapshot, brokers.now - began
+
+
+BOUND = 90 * (1 - FOR_OTHERS) + 1
+"""Seconds that slow brokers can cost a snapshot with the default limits, and one for the others."""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "what"),
+    [(3, None), (8, "OffsetFetch"), (math.inf, None), (math.inf, "ListOffsets")],
+)
+def test_ten_slow_brokers_of_a_hundred_cost_no_more_than_one(
+    virtual: Callable[..., VirtualBrokers], seconds: float, what: str | None
+) -> None:
+    """They are waited for side by side, within the bound; the others are read in full, what is missing is named."""
+    times = []
+    for bad in ({100}, set(range(91, 101))):
+
+        def takes(node: int, asked: str, bad: set[int] = bad) -> float:
+            return seconds if node in bad and what in (None, asked) else 0.01
+
+        snapshot, took = taken(virtual(100, takes))
+        times.append(took)
+        good = {f"app-{n}" for n in range(1, 101) if n not in bad}
+        rows = snapshot.tables["groups"].to_pylist()
+        assert {row["group_id"] for row in rows if row["error"] is None} >= good
+        assert snapshot.tables["commits"]["group_id"].is_in(good).sum() == 100 * len(good)
+        ends = snapshot.tables["partitions"]["end_offset"]
+        assert ends.known[: 100 - len(bad)].all()
+        told = said(snapshot.problems)
+        if seconds == math.inf:
+            assert all(any(f"broker {node} (" in line for line in told) for node in bad)
+            assert len(told) <= 2 * len(bad)
+    assert times[1] == pytest.approx(times[0], abs=0.1)
+    assert max(times) < BOUND
+
+
+def test_silent_brokers_that_are_asked_first_cost_a_moment_each(
+    virtual: Callable[..., VirtualBrokers],
+) -> None:
+    """Until an answer has come nobody knows which are well: after two seconds one more is asked."""
+    bad = range(1, 11)
+    snapshot, took = taken(virtual(100, lambda node, what: math.inf if node in bad else 0.01))
+    assert len(snapshot.tables["groups"]) == 90
+    assert took < BOUND
+
+
+def test_how_late_ends_were_read_is_time_that_passed(
+    virtual: Callable[..., VirtualBrokers],
+) -> None:
+    """Ten brokers that are waited for side by side make it no ten times as late."""
+    snapshot, _ = taken(virtual(100, lambda node, what: 3 if node > 90 else 0.01))
+    assert [line for line in said(snapshot.notes) if "commits were read" in line] == [
+        "commits were read up to 9 s before log ends, because brokers were slow:"
+        " lag includes the records produced in between"
+    ]
 
 
 def test_bootstrap_addresses_that_are_all_slow_get_one_longer_try(

@@ -140,16 +140,16 @@ def test_a_crash_before_the_manifest_leaves_nothing_to_read(
 ) -> None:
     """Tables without a manifest do not exist for any reader."""
     snapshot = one_snapshot()
-    written = pq.write_table
+    written = lake_module.write_table
     calls: list[str] = []
 
-    def crash_at_the_third(table: pa.Table, path: str, **options: Any) -> None:
+    def crash_at_the_third(table: Table, path: str, **options: Any) -> None:
         calls.append(path)
         written(table, path, **options)
         if len(calls) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(lake_module.pq, "write_table", crash_at_the_third)
+    monkeypatch.setattr(lake_module, "write_table", crash_at_the_third)
     with pytest.raises(KeyboardInterrupt):
         store(lake, snapshot)
     assert lake.snapshots("test") == []
@@ -163,14 +163,14 @@ def test_a_second_write_that_crashes_leaves_the_first(
     """Tables of two runs of a step are never read together: until all of the new are there, the old are read."""
     snapshot = one_snapshot()
     (only,) = store(lake, snapshot)
-    written = pq.write_table
+    written = lake_module.write_table
 
-    def full(table: pa.Table, path: str, **options: Any) -> None:
+    def full(table: Table, path: str, **options: Any) -> None:
         if "/members/" in path:
             raise OSError(errno.ENOSPC, "No space left on device")
         written(table, path, **options)
 
-    monkeypatch.setattr(lake_module.pq, "write_table", full)
+    monkeypatch.setattr(lake_module, "write_table", full)
     with pytest.raises(LakeError):
         store(lake, make_snapshot(topics=[topic("orders", 1)]))
     assert lake.read("groups", [only]).equals(snapshot.tables["groups"])
@@ -318,6 +318,27 @@ def test_only_the_row_groups_that_may_hold_what_is_wanted_are_read(
     assert len(ends) == 2
 
 
+def test_a_large_table_is_written_a_part_at_a_time(
+    lake: FileLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No more rows than `AT_ONCE` are made Arrow's, and the file has the same row groups."""
+    converted: list[int] = []
+    convert = tables_module.to_arrow
+
+    def counting(table: Table) -> pa.Table:
+        converted.append(len(table))
+        return convert(table)
+
+    monkeypatch.setattr(tables_module, "to_arrow", counting)
+    monkeypatch.setattr(tables_module, "ROW_GROUP", 1_000)
+    monkeypatch.setattr(tables_module, "AT_ONCE", 4_000)
+    only = many(10_000, lake)
+    assert converted == [4_000, 4_000, 2_000]
+    (path,) = Path(lake.path).glob("commits/**/*.parquet")
+    assert pq.read_metadata(path).num_row_groups == 10
+    assert lake.read("commits", [only])["partition"].to_pylist() == [i % 10 for i in range(10_000)]
+
+
 def row_groups_asked_for(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[int], list[str]]]:
     """From now on, which row groups of a file are read, and which of their columns."""
     asked: list[tuple[list[int], list[str]]] = []
@@ -457,7 +478,7 @@ def test_a_full_or_forbidden_folder_is_explained(
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError(number, "refused by the system")
 
-    monkeypatch.setattr(lake_module.pq, "write_table", refuse)
+    monkeypatch.setattr(lake_module, "write_table", refuse)
     with pytest.raises(LakeError, match=f"lake .*refused by the system.*{fix}") as caught:
         store(lake, one_snapshot())
     assert isinstance(caught.value.__cause__, OSError)

@@ -117,7 +117,21 @@ def test_a_run_by_hand_goes_first_then_the_oldest() -> None:
     weights = [pool_priority.weight(run_id) for run_id in runs]
     assert weights == sorted(weights, reverse=True)
     assert len({*weights}) == len(runs)
-    assert pool_priority.InTurn().get_weight(SimpleNamespace(run_id=runs[1])) == weights[1] < 2**31
+    one = SimpleNamespace(run_id=runs[1], task_id="validate_snapshot")
+    assert pool_priority.InTurn().get_weight(one) == weights[1] < 2**31
+
+
+def test_a_started_run_goes_before_all_that_have_not_begun() -> None:
+    """Else runs of the same second all claim their snapshots, which then grow old in the queue; a person goes first."""
+    started = "asset_triggered__2026-03-01T09:05:00+00:00_Xz"
+    claimed = SimpleNamespace(run_id=started, task_id="measure_and_propose")
+    weight = pool_priority.InTurn().get_weight(claimed)
+    others = [
+        "asset_triggered__2026-03-01T09:00:00+00:00_Xy",
+        "again__eu-20260101T000000Z-0a1b2c__1",
+    ]
+    assert all(weight > pool_priority.weight(other) for other in others)
+    assert weight < pool_priority.weight("manual__2026-03-01T09:30:00+00:00")
 
 
 def test_airflow_knows_the_rule(loaded: dict[str, Any]) -> None:
