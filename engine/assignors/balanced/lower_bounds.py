@@ -19,6 +19,7 @@ import numpy as np
 from ...model.arrays import Flags
 from ..flow.network import largest_flow
 from ..kit.kernels import kernel
+from .places import totals
 from .problem import Loops, Rules
 
 _MOST_SITES = 6
@@ -28,9 +29,9 @@ _ROUNDING = 1e-9
 """What sums of shares may be off by."""
 
 
-def peak_floor(rules: Rules, loops: Loops, order: Any) -> float:
+def peak_floor(rules: Rules, loops: Loops, order: Any) -> tuple[float, float]:
     """
-    What no assignment brings the utilization of the busiest member under.
+    What no assignment brings the utilization of the busiest member under; and what that is now.
 
     Args:
         rules: The group.
@@ -43,16 +44,21 @@ def peak_floor(rules: Rules, loops: Loops, order: Any) -> float:
     >>> def floor(*rates, **known):
     ...     group = spec({"a": ["t"], "b": ["t"]}, {"t": len(rates)}, rates={"t": rates}, **known)
     ...     rules = load_of(group, problem_of(group)).rules
-    ...     return peak_floor(rules, Loops(rules, fast=False), np.argsort(-rules.weight).tolist())
+    ...     return peak_floor(rules, Loops(rules, fast=False), np.argsort(-rules.weight).tolist())[0]
     >>> floor(5, 4, 3), floor(8, 1), floor(3, 3, 3), floor(8, 1, capacities={"a": 10, "b": 20})
     (7.0, 8.0, 6.0, 0.4)
     """
-    return max(float(loops.run(largest_piece, order)), _fullest(rules))
+    piece, now = loops.run(largest_piece, order)
+    return max(float(piece), _fullest(rules)), float(now)
 
 
 @kernel
-def largest_piece(rules: Any, order: Any) -> float:
-    """Of a partition alone, and of each j + 1 of the first j M + 1 largest, what the best member has with them."""
+def largest_piece(rules: Any, order: Any) -> tuple[float, float]:
+    """
+    Of a partition alone, and of each j + 1 of the first j M + 1 largest, what the best member has with them.
+
+    Beside it the peak now.
+    """
     weight, capacity, may = rules.weight, rules.capacity, rules.may
     members = len(capacity)
     best, able, most, largest = [0.0] * (len(may) // members), 0, 0.0, 0.0
@@ -75,7 +81,7 @@ def largest_piece(rules: Any, order: Any) -> float:
         together = before[j * able + 1] - before[j * able - j]
         largest = max(largest, together / most)
         j += 1
-    return largest
+    return largest, totals(rules, rules.holder)[0]
 
 
 def _fullest(rules: Rules) -> float:
@@ -103,23 +109,6 @@ def _fullest(rules: Rules) -> float:
             break
         fullest = mean
     return fullest
-
-
-@kernel
-def totals(rules: Any, owner: Any) -> tuple[float, int, int]:
-    """The peak, the toll of what is read across racks, and how many partitions their holders lose."""
-    load, peak, toll, moves = [0] * len(rules.capacity), 0.0, 0, 0
-    for p in range(len(owner)):
-        m = owner[p]
-        if m >= 0:
-            load[m] += rules.weight[p]
-            if rules.crosses[rules.pattern[p] * rules.sites + rules.site[m]]:
-                toll += rules.toll[p]
-        if rules.holder[p] >= 0 and rules.holder[p] != m:
-            moves += 1
-    for m in range(len(load)):
-        peak = max(peak, load[m] / rules.capacity[m])
-    return peak, toll, moves
 
 
 @kernel

@@ -83,6 +83,23 @@ def cost_of(rules: Any, p: int, member: int) -> int:
 
 
 @kernel
+def totals(rules: Any, owner: Any) -> tuple[float, int, int]:
+    """The peak, the toll of what is read across racks, and how many partitions their holders lose."""
+    load, peak, toll, moves = [0] * len(rules.capacity), 0.0, 0, 0
+    for p in range(len(owner)):
+        m = owner[p]
+        if m >= 0:
+            load[m] += rules.weight[p]
+            if rules.crosses[rules.pattern[p] * rules.sites + rules.site[m]]:
+                toll += rules.toll[p]
+        if rules.holder[p] >= 0 and rules.holder[p] != m:
+            moves += 1
+    for m in range(len(load)):
+        peak = max(peak, load[m] / rules.capacity[m])
+    return peak, toll, moves
+
+
+@kernel
 def placed_by_load(rules: Any, places: Any, order: Any, near: bool) -> None:
     """
     Give each partition that nobody owns to the member that is least utilized with it.

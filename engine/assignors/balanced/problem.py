@@ -89,7 +89,7 @@ def problem_of(group: GroupSpec) -> Problem:
         topic_class=topic_class,
         may=may,
         holder=holder,
-        forced_moves=int((group.owner != NONE).sum() - (holder != NONE).sum()),
+        forced_moves=int(np.count_nonzero(group.owner != NONE) - np.count_nonzero(holder != NONE)),
         site=site,
         pattern=pattern,
         crosses=crosses,

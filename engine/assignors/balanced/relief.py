@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..kit.kernels import kernel
-from .places import cost_of, placed_by_load, put, take_over
+from .places import cost_of, placed_by_load, put, take_over, totals
 
 _LOOK = 8
 """The least utilized members of each rack, so many of them, are who may relieve the busiest."""
@@ -55,15 +55,16 @@ def partners_of(rules: Any, places: Any, giver: int) -> Any:
 @kernel
 def lowered(
     rules: Any, places: Any, owners: Any, order: Any, near: bool, target: float, left: int
-) -> int:
+) -> tuple[int, tuple[float, int, int]]:
     """
     Fill *places* with (n) owners, deal out what nobody owns, then relieve the busiest down to *target*.
 
-    Args as of `take_over`, `placed_by_load` and `relieved`; returns what the last one does.
+    Args as of `take_over`, `placed_by_load` and `relieved`; returns what the last one does, and `totals`.
     """
     take_over(rules, places, owners)
     placed_by_load(rules, places, order, near)
-    return relieved(rules, places, target, left)
+    left = relieved(rules, places, target, left)
+    return left, totals(rules, places.owner)
 
 
 @kernel
@@ -191,7 +192,9 @@ def best_swap(rules: Any, places: Any, giver: int, partners: Any, target: float,
 
 
 @kernel
-def cheapened(rules: Any, places: Any, cap: float, order: Any, left: int) -> int:  # noqa: C901  one pass
+def cheapened(  # noqa: C901  one pass
+    rules: Any, places: Any, cap: float, order: Any, left: int
+) -> tuple[int, tuple[float, int, int]]:
     """
     Give partitions to members whom they cost less, alone or in exchange, until none can be had under *cap*.
 
@@ -202,7 +205,7 @@ def cheapened(rules: Any, places: Any, cap: float, order: Any, left: int) -> int
         left: Work left.
 
     Returns:
-        The work left then, below 0 when there was too little.
+        The work left then, below 0 when there was too little; and `totals`.
     """
     weight, capacity, may, topic_class = (
         rules.weight,
@@ -256,4 +259,4 @@ def cheapened(rules: Any, places: Any, cap: float, order: Any, left: int) -> int
                 better = True
             if taken >= 0:
                 put(rules, places, taken, giver)
-    return left
+    return left, totals(rules, places.owner)

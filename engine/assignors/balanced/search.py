@@ -22,9 +22,8 @@ from .lower_bounds import (
     least_toll_under,
     least_under,
     peak_floor,
-    totals,
 )
-from .places import Places, placed_tightly, take_over, tried
+from .places import Places, placed_tightly, take_over, totals, tried
 from .problem import ASKED, LoadProblem, Loops, Problem, loads_of
 from .relief import cheapened, lowered, relieved
 
@@ -105,7 +104,7 @@ def _by_weight(load: LoadProblem, steps: int) -> Solution:
         dear = (near != NONE) & holder_crosses(rules) & (rules.toll > 0)
         near, clean = np.where(dear, NONE, near), not dear.any()
     if held:
-        search.target = min(search.target, max(search.least, search.totals(rules.holder)[0]))
+        search.target = min(search.target, float(max(search.least, search.now)))
     target = search.target
     starts = [search.lowered(near, target, near=True)]
     if held and not clean and not search.clean(starts[0]):
@@ -123,14 +122,17 @@ class _Start:
     """Where everything is, and what that comes to."""
 
     places: Places
-    peak: float
-    toll: int
-    moves: int
+    found: tuple[float, int, int]
+
+    @property
+    def peak(self) -> float:
+        """The peak."""
+        return self.found[0]
 
     @property
     def cost(self) -> int:
         """Tolls and moves together."""
-        return self.toll + self.moves
+        return self.found[1] + self.found[2]
 
 
 class _Search:
@@ -138,17 +140,18 @@ class _Search:
 
     def __init__(self, load: LoadProblem, steps: int) -> None:
         rules = self.rules = load.rules
-        self.steps, self.enough = steps, load.enough
+        self.steps, self.enough = steps, float(load.enough)
         self.members, self.partitions = rules.members, len(rules.weight)
         self.loops = Loops.at_work(rules, lowered, self.partitions * 12)
         self.order = np.lexsort((-rules.toll, -rules.weight))
         self.work = steps * (1_000 + 3 * self.partitions) // 3_000
         self.complete = self._complete()
-        least = peak_floor(rules, self.loops, self.loops.given(self.order))
+        least, self.now = peak_floor(rules, self.loops, self.loops.given(self.order))
         self.floor = ceil(least) if rules.even else least  # lags are whole
         self.least = max(self.floor, load.enough)
         exact = self.complete or rules.even or load.enough >= self.floor
-        self.target = self.least if exact else self.least * (1 + NEAR_ENOUGH)
+        # a float in any case: loops are compiled for each type they get
+        self.target = float(self.least if exact else self.least * (1 + NEAR_ENOUGH))
 
     def _complete(self) -> bool:
         """Whether all assignments can be tried."""
@@ -165,7 +168,7 @@ class _Search:
 
     def clean(self, start: _Start) -> bool:
         """Whether nobody is above the target, and nothing crosses racks that need not."""
-        return start.peak <= self.target and start.toll == self._least[0]
+        return start.peak <= self.target and start.found[1] == self._least[0]
 
     @cached_property
     def _least(self) -> tuple[int, Ints]:
@@ -183,18 +186,18 @@ class _Search:
     def lowered(self, owner: Ints, target: float, *, near: bool) -> _Start:
         """Deal out what nobody owns (n), then relieve the busiest down to *target*."""
         loops, left = self.loops, self.work
-        loop: Any = lowered
-        others: tuple[object, ...] = loops.given(owner), loops.given(self.order), near, target
-        places = self._places()
+        places, owners, order = self._places(), loops.given(owner), loops.given(self.order)
+        share = left if loops.fast else min(left, _SLICE)
+        unspent, found = loops.run(lowered, places, owners, order, near, target, share)
         while True:
-            share = left if self.loops.fast else min(left, _SLICE)
-            unspent = self.loops.run(loop, places, *others, share)
             ASKED.add(share - unspent)
             left += unspent - share
             if unspent >= 0 or left < 0:
-                return self._start(places)
+                return _Start(places, found)
             self.loops = Loops.at_work(self.rules, lowered, 0, self.loops)
-            loop, others, places = relieved, (target,), self._places(places)
+            places, share = self._places(places), left if self.loops.fast else min(left, _SLICE)
+            unspent = self.loops.run(relieved, places, target, share)
+            found = self.totals(places.owner)
 
     def _places(self, places: Places | None = None) -> Places:
         """Room for what comes of it; or what came of it, in the form that is used now."""
@@ -205,9 +208,6 @@ class _Search:
             return Places(*(self.loops.given(each) for each in places))
         lengths = partitions, members, members, members, partitions, partitions
         return Places(*(self.loops.blank(length) for length in lengths))
-
-    def _start(self, places: Places) -> _Start:
-        return _Start(places, *self.totals(places.owner))
 
     def packed(self, cap: float) -> list[_Start]:
         """
@@ -226,7 +226,7 @@ class _Search:
             self.loops.run(take_over, places, self.loops.given(owner))
             ASKED.add(int((owner == NONE).sum()) * self.members)
             if self.loops.run(placed_tightly, places, self.loops.given(self.order), cap):
-                return [self._start(places)]
+                return [_Start(places, self.totals(places.owner))]
             if freed.all():
                 return []
             count = min(2 * count + 1, self.members)
@@ -236,21 +236,21 @@ class _Search:
         cap = max(self.target, min(start.peak for start in starts))
         low = [self._saved(start, cap) for start in starts if start.peak <= cap]
         chosen = min(low, key=lambda start: start.cost)
-        answer = self._solution(chosen.places.owner, proven=False)
+        answer = self._solution(chosen.places.owner, chosen.found, proven=False)
         if self.complete or (answer.peak > self.target and self.partitions <= _FEW):
             return self._try_all(answer)
         return answer
 
-    def _solution(self, owner: Any, *, proven: bool) -> Solution:
-        """A solution with owners (n) in any form."""
-        peak, toll, moves = self.totals(owner)
+    def _solution(self, owner: Any, found: tuple[float, int, int], *, proven: bool) -> Solution:
+        """A solution with owners (n) in any form, and what they come to."""
+        peak, toll, moves = found
         return Solution(
             owner=np.array(owner, np.int64),
-            peak=peak,
-            toll=toll,
-            moves=moves,
+            peak=float(peak),
+            toll=int(toll),
+            moves=int(moves),
             floor=self.floor,
-            least=(toll, moves),
+            least=(int(toll), int(moves)),
             proven=proven,
         )
 
@@ -260,9 +260,9 @@ class _Search:
             return start
         order = self.loops.given(np.lexsort((-self.rules.weight, -self.rules.toll)))
         places = self._places(start.places)
-        left = self.loops.run(cheapened, places, cap, order, self.work)
+        left, found = self.loops.run(cheapened, places, cap, order, self.work)
         ASKED.add(self.work - left)
-        return self._start(places)
+        return _Start(places, found)
 
     def _try_all(self, answer: Solution) -> Solution:
         """A better one, if there is any: proven unless the work runs out."""
@@ -278,7 +278,7 @@ class _Search:
         start = squares, self.enough, max(answer.peak, self.enough), cost
         _, _, left = self.loops.run(tried, *orders, *start, owner, work)
         ASKED.add(work - left)
-        return self._solution(owner, proven=left >= 0)
+        return self._solution(owner, self.totals(owner), proven=left >= 0)
 
 
 def proof(

@@ -223,7 +223,8 @@ def _searched(queues: Queues, order: Ints, owners: Ints, work: int) -> Ints:
     if run is searched:
         rules, held = _lists(queues), _lists(held)
         order, owners = order.tolist(), owners.tolist()
-    run(rules, held, order, owners, _SLIGHT, work)
+    left = run(rules, held, order, owners, _SLIGHT, work)
+    _ASKED.add(2 * max(work - left, 0))
     return np.array(held.owner, np.int64)
 
 

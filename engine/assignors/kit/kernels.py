@@ -170,12 +170,16 @@ def kernel(function: Callable[P, R]) -> Kernel[P, R]:
 class Tally:
     """What a process has asked of kernels that work together, in elementary steps."""
 
+    of_all: ClassVar[int] = 0
+    """What it has asked of all kernels that are counted."""
+
     def __init__(self) -> None:
         self.steps = 0
 
     def add(self, steps: int) -> None:
-        """Count what was asked beside what `at_work` was told."""
+        """Count steps, beside those that `at_work` is told: what a search took in the end."""
         self.steps += steps
+        Tally.of_all += steps
 
 
 _compiled_only: bool | None = None
@@ -204,7 +208,8 @@ def at_work(loop: Kernel[P, R], steps: int, tally: Tally | None = None) -> Calla
     done = steps
     if tally is not None:
         tally.add(steps)
-        done = tally.steps
+        # Numba is started once for all that is kept
+        done = Tally.of_all if loop.kept and not Kernel.started else tally.steps
     if _compiled_only is not None:
         return loop.fast if _compiled_only else loop
     pays = done >= loop.worth or steps >= WORTH_COMPILING
