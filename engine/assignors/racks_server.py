@@ -45,7 +45,7 @@ from .kafka.racks import replica_racks
 from .kafka.uniform import uniform
 from .kit.java_order import uuid_order
 from .kit.members import members_by_id, subscribes
-from .kit.orders import by_appearance, places, row_keys, stable_order
+from .kit.orders import by_appearance, numbered, places, row_keys, stable_order
 from .kit.why import Steps, by_racks, kept_or_given, owned_of
 
 MOST_PARTITIONS = 200_000
@@ -129,7 +129,8 @@ def _read(group: GroupSpec, topics: Ints) -> _Read:
     order = members_by_id(group)
     subscriptions = _subscriptions(group, order)
     racks = group.member_rack[order].astype(np.int64)
-    sample, kind = _first_and_place(subscriptions * (len(group.racks) + 1) + racks + 1)
+    some_racks = len(group.racks) + 1
+    sample, kind = _first_and_place(subscriptions * some_racks + racks + 1, len(order) * some_racks)
     reach = np.zeros((len(sample), len(group.topics)), np.bool_)
     for number, member in enumerate(order[sample].tolist()):
         reach[number, group.subscribed(member)] = True
@@ -139,9 +140,14 @@ def _read(group: GroupSpec, topics: Ints) -> _Read:
     replicas = replica_racks(group)
     on[replicas.partition, replicas.rack] = True
     owner = _claimed(group, places(order))
-    _, pool = _first_and_place(_same_rows(reach.T)[topic] * len(on) + _same_rows(on)[partition])
-    first, alike = _first_and_place(pool * (len(order) + 1) + owner[partition] + 1)
-    first_of_pool = np.unique(pool, return_index=True)[1]
+    (reaching, reaches), (near, nears) = _same_rows(reach.T), _same_rows(on)
+    first_of_pool, pool = _first_and_place(
+        reaching[topic] * nears + near[partition], reaches * nears
+    )
+    holders = len(order) + 1
+    first, alike = _first_and_place(
+        pool * holders + owner[partition] + 1, len(first_of_pool) * holders
+    )
     fewest, most = _bounds(group, order, owner, len(partition))
     return _Read(
         kind=kind,
@@ -165,16 +171,25 @@ def _subscriptions(group: GroupSpec, order: Ints) -> Ints:
     return by_appearance(one[group.topic_exists[one]].tobytes() for one in sets)
 
 
-def _first_and_place(keys: Ints) -> tuple[Ints, Ints]:
-    """Where each distinct key stands first, ascending, and the place of each key among these."""
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
+def _first_and_place(keys: Ints, cells: int) -> tuple[Ints, Ints]:
+    """
+    Where each distinct key stands first, ascending, and the place of each key among these.
+
+    Args:
+        keys: At least 0.
+        cells: More than any key.
+    """
+    names, which = numbered(keys, cells)
+    first = np.empty(len(names), np.int64)
+    first[which[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    order = first.argsort()
     return first[order], places(order)[which]
 
 
-def _same_rows(table: Flags) -> Ints:
-    """A number per row, below how many there are, equal where rows are equal."""
-    return np.unique(row_keys(table.astype(np.int64))[0], return_inverse=True)[1]
+def _same_rows(table: Flags) -> tuple[Ints, int]:
+    """A number per row, equal where rows are equal, and how many numbers there are."""
+    names, number = numbered(*row_keys(table))
+    return number, len(names)
 
 
 def _claimed(group: GroupSpec, place: Ints) -> Ints:

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ...model.arrays import Flags, Ints, starts_of
-from ..kit.kernels import Kernel, Tally, at_work, kernel
+from ...model.arrays import Flags, Ints
+from ..kit.kernels import Tally, kernel, work
 
 FAR = (1 << 63) // 4
 """Farther than any way."""
@@ -213,8 +213,7 @@ def least_cost_flow(nodes: int, tail: Ints, head: Ints, most: Ints, cost: Ints, 
     >>> least_cost_flow(3, tail, head, np.ones(3, np.int64), nothing, 2).tolist()
     [1, 0, 1]
     """
-    arrays = _network(nodes, tail, head, most, cost, 5)
-    return _solved(send, sink, arrays)[0]
+    return _solved(nodes, np.array([tail, head, most, cost], np.int64), sink, True)[0]
 
 
 def most_flow(nodes: int, tail: Ints, head: Ints, most: Ints, sink: int) -> tuple[Ints, Flags]:
@@ -223,29 +222,85 @@ def most_flow(nodes: int, tail: Ints, head: Ints, most: Ints, sink: int) -> tupl
 
     Args as for `least_cost_flow`.
     """
-    arrays = _network(nodes, tail, head, most, np.zeros_like(most), 4)
-    flow, level = _solved(send_free, sink, arrays)
+    arcs = np.array([tail, head, most, np.zeros_like(most)], np.int64)
+    flow, level = _solved(nodes, arcs, sink, False)
     return flow, level >= 0
 
 
-def _network(
-    nodes: int, tail: Ints, head: Ints, most: Ints, cost: Ints, overwritten: int
-) -> list[Ints]:
-    """What the kernels take after the sink: arcs both ways, by node, and arrays for their own use."""
-    begin, to = (np.stack(ends, axis=1).ravel() for ends in ((tail, head), (head, tail)))
-    room = np.stack((most, np.zeros_like(most)), axis=1).ravel()
-    each = np.stack((cost, -cost), axis=1).ravel()
-    arc = len(begin) - 1 - np.argsort(begin[::-1], kind="stable")
-    first = starts_of(np.bincount(begin, minlength=nodes))
-    return [first, arc, to, room, each, *(np.zeros(nodes, np.int64) for _ in range(overwritten))]
-
-
-def _solved(kernel: Kernel[..., int], sink: int, arrays: list[Ints]) -> tuple[Ints, Ints]:
+def _solved(nodes: int, arcs: Ints, sink: int, dear: bool) -> tuple[Ints, Ints]:
     """(arcs) the flow, and (nodes) the levels of the last search."""
-    run = at_work(kernel, STEPS * len(arrays[1]), ASKED)
-    if run is not kernel:
-        run(sink, *arrays)
-        return arrays[3][1::2], arrays[-3]
-    lists = [array.tolist() for array in arrays]  # faster to walk than arrays
-    run(sink, *lists)
-    return np.array(lists[3][1::2], np.int64), np.array(lists[-3], np.int64)
+    count = arcs.shape[1]
+    flow, level = np.zeros(count, np.int64), np.zeros(nodes, np.int64)
+    of_nodes, of_arcs = np.zeros((5, nodes + 1), np.int64), np.zeros((5, 2 * count), np.int64)
+    given = (nodes, arcs, sink, dear, of_nodes, of_arcs)
+    work(solve, STEPS * 2 * count, ASKED, given, flow, level)
+    return flow, level
+
+
+@kernel
+def solve(
+    nodes: int,
+    arcs: Any,
+    sink: int,
+    dear: bool,
+    of_nodes: Any,
+    of_arcs: Any,
+    flow: Any,
+    level: Any,
+) -> None:
+    """
+    As much as possible from node 0 to the sink over a table of arcs (tail, head, capacity, cost).
+
+    Args:
+        nodes: How many there are.
+        arcs: The table.
+        sink: Where everything goes.
+        dear: Whether costs count.
+        of_nodes, of_arcs: Zeros, for its own use.
+        flow: (arcs) overwritten with what each carries.
+        level: (nodes) overwritten with the levels of the last search.
+    """
+    first, price, distance, at, way = (
+        of_nodes[0],
+        of_nodes[1],
+        of_nodes[2],
+        of_nodes[3],
+        of_nodes[4],
+    )
+    begin, to, room, cost, arc = of_arcs[0], of_arcs[1], of_arcs[2], of_arcs[3], of_arcs[4]
+    for this in range(len(flow)):
+        begin[2 * this], begin[2 * this + 1] = arcs[0][this], arcs[1][this]
+        room[2 * this] = arcs[2][this]
+        cost[2 * this], cost[2 * this + 1] = arcs[3][this], -arcs[3][this]
+    lay_out(nodes, len(flow), begin, to, first, arc)
+    if dear:
+        send(sink, first, arc, to, room, cost, price, distance, level, at, way)
+    else:
+        send_free(sink, first, arc, to, room, cost, price, level, at, way)
+    for this in range(len(flow)):
+        flow[this] = room[2 * this + 1]
+
+
+@kernel
+def lay_out(nodes: int, count: int, begin: Any, to: Any, first: Any, arc: Any) -> None:
+    """
+    Fill in *to*, *first* and *arc*, the arcs of each node, the last that was made first.
+
+    Args:
+        nodes: How many there are.
+        count: How many arcs were given.
+        begin: (arcs) where each one and its way back begin.
+        to, first, arc: Overwritten; as for `reprice`.
+    """
+    for node in range(nodes + 1):
+        first[node] = 0
+    for this in range(count):
+        to[2 * this], to[2 * this + 1] = begin[2 * this + 1], begin[2 * this]
+        first[begin[2 * this]] += 1
+        first[begin[2 * this + 1]] += 1
+    for node in range(nodes):
+        first[node + 1] += first[node]
+    for this in range(2 * count):
+        node = begin[this]
+        first[node] -= 1
+        arc[first[node]] = this

@@ -21,8 +21,6 @@ Source: Ahuja, Magnanti and Orlin, Network Flows (1993), sections 9.8 (primal-du
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...model.arrays import Flags, Ints
@@ -49,7 +47,6 @@ def check_costs(largest: int, nodes: int) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Arcs:
     """
     Arcs of a network, whole numbers all.
@@ -61,26 +58,16 @@ class Arcs:
         cost: (arcs) what each unit costs on it.
     """
 
-    table: Ints
-
-    @property
-    def tail(self) -> Ints:  # noqa: D102  see above
-        return self.table[0]
-
-    @property
-    def head(self) -> Ints:  # noqa: D102
-        return self.table[1]
-
-    @property
-    def capacity(self) -> Ints:  # noqa: D102
-        return self.table[2]
-
-    @property
-    def cost(self) -> Ints:  # noqa: D102
-        return self.table[3]
+    def __init__(self, table: Ints) -> None:
+        """
+        Args:
+            table: As above.
+        """
+        self.table = table
+        self.tail, self.head, self.capacity, self.cost = table
 
     def __len__(self) -> int:
-        return self.table.shape[1]
+        return len(self.tail)
 
 
 def cheapest_flow(supply: Ints, arcs: Arcs) -> Ints | None:

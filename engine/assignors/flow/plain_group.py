@@ -24,7 +24,7 @@ from ...model.errors import Infeasible
 from ...model.text import and_more, several
 from ..interface import GroupSpec, once
 from ..kit.kernels import kernel, work
-from ..kit.members import member_order, subscribers_by_member_order
+from ..kit.members import Subscribers, member_order, subscribers_by_member_order
 from ..kit.orders import by_appearance, distinct, numbered, row_keys
 from .least_cost import ASKED, STEPS
 
@@ -49,10 +49,16 @@ def even_counts(
     [4, 4]
     """
     given, counts = held.copy(), np.zeros(members, np.int64) + beside
-    order = np.diff(start).argsort(kind="stable")
-    space, pairs = np.zeros((2, members), np.int64), len(member)
-    arguments = (start, member, size, order, given, space)
-    work(level_out, STEPS * (pairs + members), ASKED, arguments, counts)
+    order = (start[1:] - start[:-1]).argsort(kind="stable")
+    arguments = (
+        start,
+        np.ascontiguousarray(member),
+        size,
+        order,
+        given,
+        np.zeros((2, members), np.int64),
+    )
+    work(level_out, STEPS * (len(member) + members), ASKED, arguments, counts)
     return counts
 
 
@@ -181,22 +187,14 @@ def plain_group(group: GroupSpec) -> PlainGroup:
     Raises:
         Infeasible: A rack is missing; the message names where.
     """
-    order, subscribers, by_name = (
-        member_order(group),
-        subscribers_by_member_order(group),
-        group.by_name,
-    )
+    subscribers, by_name, names = subscribers_by_member_order(group), group.by_name, group.topics
     subscribed = subscribers.count > 0
-    names = group.topics
     topics = np.array(sorted(subscribed.nonzero()[0].tolist(), key=names.__getitem__), np.int64)
-    size = group.topic_size[topics]
-    topic = np.arange(len(topics)).repeat(size)
+    topic = np.arange(len(topics)).repeat(group.topic_size[topics])
     partition = by_name
     if len(topic) < len(by_name):
         partition = by_name[subscribed[group.topic_of[by_name]]]
-    start, pair = ragged_entries(subscribers.start, topics)
-    counting, subscriber = numbered(subscribers.place[pair], len(order))
-    member = order[counting]
+    member, start, subscriber, same_subscribers = _subscribers(group, subscribers, topics)
     if lacking := _lacking_racks(group, partition, member):
         raise Infeasible(
             lacking,
@@ -205,11 +203,8 @@ def plain_group(group: GroupSpec) -> PlainGroup:
     client = np.full(len(group.members) + 1, NONE, np.int32)  # the last is what NONE reads
     client[member] = np.arange(len(member))
     previous_owner = client[group.owner[partition]]
-    used, rack = numbered(group.member_rack[member], len(group.racks))
-    crosses, kind = _kinds(group, partition, used)
-    same_subscribers = by_appearance(subscriber[a:b].tobytes() for a, b in pairwise(start.tolist()))
-    near = np.zeros((len(topics), len(used)), np.bool_)
-    near[np.arange(len(topics)).repeat(np.diff(start)), rack[subscriber]] = True
+    used, rack = numbered(group.member_rack[member].astype(np.int64), len(group.racks))
+    kind, crosses = _kinds(group, partition, used)
     return PlainGroup(
         partition=partition,
         topic=topic,
@@ -222,30 +217,65 @@ def plain_group(group: GroupSpec) -> PlainGroup:
         subscriber=subscriber,
         same_subscribers=same_subscribers,
         count=_counts(topic, previous_owner, start, subscriber, same_subscribers, len(member)),
-        racks_matter=_racks_matter(topic, kind, near, crosses),
+        racks_matter=_racks_matter(topic, kind, start, rack[subscriber], crosses),
     )
 
 
-def _kinds(group: GroupSpec, partition: Ints, used: Ints) -> tuple[Flags, Ints]:
-    """*crosses* and *kind* of a `PlainGroup`, whose members are in the racks *used*."""
-    crosses = np.ones((group.partition_count, len(group.racks)), np.bool_)
+def _subscribers(
+    group: GroupSpec, subscribers: Subscribers, topics: Ints
+) -> tuple[Indices, Ints, Ints, Ints]:
+    """*member*, *start*, *subscriber* and *same_subscribers* of a `PlainGroup` of these topics."""
+    order, count = member_order(group), len(group.members)
+    if (
+        len(topics) and len(subscribers.place) == len(topics) * count
+    ):  # everybody subscribes to everything
+        start = np.arange(len(topics) + 1) * count
+        return order, start, subscribers.place, np.zeros_like(topics)
+    start, pair = ragged_entries(subscribers.start, topics)
+    counting, subscriber = numbered(subscribers.place[pair], count)
+    same = by_appearance(subscriber[a:b].tobytes() for a, b in pairwise(start.tolist()))
+    return order[counting], start, subscriber, same
+
+
+_MOST_BITS = 50
+"""Of racks, that are told apart by the bits of a number."""
+
+
+def _kinds(group: GroupSpec, partition: Ints, used: Ints) -> tuple[Ints, Flags]:
+    """*kind* and *crosses* of a `PlainGroup` whose members are in the racks *used*."""
+    table = np.ones((group.partition_count, len(group.racks)), np.bool_)
     size = group.replica_start[1:] - group.replica_start[:-1]
-    crosses[np.arange(len(size)).repeat(size), group.replica_rack] = False
-    rows = crosses[partition]
-    if len(used) < len(group.racks):
+    table[np.arange(len(size)).repeat(size), group.replica_rack] = False
+    rows, racks = table[partition], len(used)
+    if racks < len(group.racks):
         rows = rows[:, used]
-    kinds, kind = numbered(*row_keys(rows))
+    if racks > _MOST_BITS:
+        keys, cells = row_keys(rows)
+    else:
+        keys, cells = rows @ (1 << np.arange(racks - 1, -1, -1)), 1 << racks
+    kinds, kind = numbered(keys, cells)
     sample = np.zeros(len(kinds), np.int64)
     sample[kind] = np.arange(len(kind))
-    return rows[sample], kind
+    return kind, rows[sample]
 
 
-def _racks_matter(topic: Ints, kind: Ints, near: Flags, crosses: Flags) -> bool:
-    """Whether a partition is nearer to one of its subscribers than to another, *near* having the racks of a topic's."""
+def _racks_matter(topic: Ints, kind: Ints, start: Ints, rack: Ints, crosses: Flags) -> bool:
+    """
+    Whether a partition is nearer to one of its subscribers than to another.
+
+    Args:
+        topic, kind, start, crosses: As in `PlainGroup`.
+        rack: Of each *subscriber*.
+    """
+    topics, (kinds, racks) = len(start) - 1, crosses.shape
+    far = crosses.sum(axis=1)
+    if not ((far > 0) & (far < racks)).any():
+        return False
+    near = np.zeros((topics, racks), np.bool_)
+    near[np.arange(topics).repeat(np.diff(start)), rack] = True
     if near.all():
-        return bool((crosses.any(axis=1) & ~crosses.all(axis=1)).any())
-    kinds = len(crosses)
-    found = distinct(topic * kinds + kind, len(near) * kinds)
+        return True
+    found = distinct(topic * kinds + kind, topics * kinds)
     near, crosses = near[found // kinds], crosses[found % kinds]
     return bool(((near & crosses).any(axis=1) & (near & ~crosses).any(axis=1)).any())
 
@@ -259,11 +289,9 @@ def _counts(
     members: int,
 ) -> Ints:
     """What each member owns now, evened out where it is not even."""
-    held = np.bincount(previous_owner + 1, minlength=members + 1)[1:]
     if not same_subscribers.any():
-        subscribers, size = start[:2], np.full(1, len(topic))
-        who = subscriber[: len(held)]
-        return even_counts(subscribers, who, held, size, members)
+        held = np.bincount(previous_owner + 1, minlength=members + 1)[1:]
+        return even_counts(start[:2], np.arange(members), held, np.array([len(topic)]), members)
     kinds = int(same_subscribers.max(initial=-1)) + 1
     kind = same_subscribers[topic]
     sample = np.zeros(kinds, np.int64)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..kit.kernels import kernel
-from .least_cost import send_free
+from .least_cost import lay_out, send_free
 
 FAR = 1 << 62
 """Farther than any way."""
@@ -20,7 +20,7 @@ NODE_ROWS, ARC_ROWS = 6, 6
 
 
 @kernel
-def place(
+def place(  # noqa: C901  one pass
     nodes: int,
     arcs: Any,
     price: Any,
@@ -101,7 +101,7 @@ def shorten(arcs: Any, price: Any, flow: Any, distance: Any) -> None:
 
 
 @kernel
-def push(
+def push(  # noqa: C901  one pass
     nodes: int,
     arcs: Any,
     price: Any,
@@ -116,47 +116,41 @@ def push(
     Those with room left come first, then those that can give back, then what nodes have, then what they lack.
     """
     tail, head, capacity, cost = arcs[0], arcs[1], arcs[2], arcs[3]
-    begin, to, room, by_node, nothing, of = at_arcs[0], at_arcs[1], at_arcs[2], at_arcs[3], at_arcs[4], at_arcs[5]  # fmt: skip
+    begin, to, room = at_arcs[0], at_arcs[1], at_arcs[2]
+    by_node, nothing, of = at_arcs[3], at_arcs[4], at_arcs[5]
     first, free = at_nodes[0], at_nodes[4]
-    count = 0
+    count = 0 * nodes  # a variable to Numba, not a constant that functions are compiled for
     for this in range(len(flow)):
         node, other = tail[this], head[this]
         if flow[this] < capacity[this] and cost[this] + price[node] == price[other]:
-            begin[2 * count], begin[2 * count + 1] = node + 2, other + 2
+            begin[2 * count], begin[2 * count + 1] = node + 1, other + 1
             room[2 * count], of[count] = capacity[this] - flow[this], this
             count += 1
     onward = count
     for this in range(len(flow)):
         node, other = tail[this], head[this]
         if flow[this] > 0 and cost[this] + price[node] == price[other]:
-            begin[2 * count], begin[2 * count + 1] = other + 2, node + 2
+            begin[2 * count], begin[2 * count + 1] = other + 1, node + 1
             room[2 * count], of[count] = flow[this], this
             count += 1
     back = count
     for node in range(nodes):
         if rest[node] > 0:
-            begin[2 * count], begin[2 * count + 1] = 0, node + 2
+            begin[2 * count], begin[2 * count + 1] = 0, node + 1
             room[2 * count], of[count] = rest[node], node
             count += 1
     out = count
     for node in range(nodes):
         if rest[node] < 0:
-            begin[2 * count], begin[2 * count + 1] = node + 2, 1
+            begin[2 * count], begin[2 * count + 1] = node + 1, nodes + 1
             room[2 * count], of[count] = -rest[node], node
             count += 1
-    for node in range(nodes + 3):
-        first[node] = 0
     for this in range(count):
-        to[2 * this], to[2 * this + 1], room[2 * this + 1] = begin[2 * this + 1], begin[2 * this], 0
-        first[begin[2 * this]] += 1
-        first[begin[2 * this + 1]] += 1
-    for node in range(nodes + 2):
-        first[node + 1] += first[node]
-    for this in range(2 * count):
-        node = begin[this]
-        first[node] -= 1
-        by_node[first[node]] = this
-    send_free(1, first, by_node, to, room, nothing, free, at_nodes[1], at_nodes[2], at_nodes[3])
+        room[2 * this + 1] = 0
+    lay_out(nodes + 2, count, begin, to, first, by_node)
+    send_free(
+        nodes + 1, first, by_node, to, room, nothing, free, at_nodes[1], at_nodes[2], at_nodes[3]
+    )
     for this in range(onward):
         flow[of[this]] += room[2 * this + 1]
     for this in range(onward, back):

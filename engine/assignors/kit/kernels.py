@@ -229,7 +229,8 @@ def work(
     """
     run = at_work(loop, steps, tally)
     if run is not loop:
-        return run(*given, *changed)
+        answer: R = run(*given, *changed)
+        return answer
     lists = [one.tolist() for one in changed]
     answer = run(*(one.tolist() if hasattr(one, "tolist") else one for one in given), *lists)
     for array, one in zip(changed, lists, strict=True):

@@ -117,7 +117,7 @@ def distinct(keys: Ints, cells: int) -> Ints:
     if cells <= _CELLS_PER_KEY * len(keys):
         marked = np.zeros(cells, np.bool_)
         marked[keys] = True
-        return np.flatnonzero(marked)
+        return marked.nonzero()[0]
     ascending = np.sort(keys)
     found: Ints = ascending[np.diff(ascending, prepend=-1) != 0]
     return found
@@ -178,9 +178,11 @@ def row_keys(rows: Ints | Flags) -> tuple[Ints, int]:
     ([1, 3, 1], 4)
     """
     widths = (rows.max(axis=0, initial=0) + np.int64(1)).tolist()
+    keys: Ints
     if prod(widths) <= _CELLS_PER_KEY * len(rows):
         weights = [prod(widths[column + 1 :]) for column in range(len(widths))]
-        return rows @ np.array(weights, np.int64), prod(widths)
+        keys = rows.astype(np.int64, copy=False) @ np.array(weights, np.int64)
+        return keys, prod(widths)
     keys, cells = np.zeros(len(rows), np.int64), 1
     for column in rows.T:
         width = int(column.max(initial=0)) + 1

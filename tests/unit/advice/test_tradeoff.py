@@ -28,7 +28,9 @@ def everything(group):
     for owner in itertools.product(range(len(read.member)), repeat=len(read.partition)):
         counts = np.bincount(owner, minlength=len(read.member))
         if (counts == read.count).all() and all(o in a for o, a in zip(owner, able, strict=True)):
-            crossing = sum(read.crosses[n, read.rack[o]] for n, o in enumerate(owner))
+            crossing = sum(
+                read.crosses[k, read.rack[o]] for k, o in zip(read.kind, owner, strict=True)
+            )
             found.add((int((np.array(owner) != read.previous_owner).sum()), int(crossing)))
     return found
 

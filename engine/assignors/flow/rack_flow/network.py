@@ -153,7 +153,7 @@ def network(classes: Classes, sites: Sites, held: Held, onto: Ints | None = None
 
 
 @kernel
-def draw(
+def draw(  # noqa: C901  one pass
     of_class: Any,
     size: Any,
     cost: Any,
@@ -279,6 +279,8 @@ def owners(
     """
     owner = problem.previous_owner.astype(np.int32)
     leave = flow[: held.table.shape[1]]
+    if len(held.task) == len(owner) and not leave.any():
+        return owner
     leaving = held.task[_ends(held.end, leave)]
     if len(held.task) < len(owner):
         moves = np.ones(len(owner), np.bool_)
@@ -287,8 +289,6 @@ def owners(
         movers = moves.nonzero()[0]
     else:
         movers = np.sort(leaving)
-    if not len(movers):
-        return owner
     node = _forward(classes.of_task[movers], net, flow, GO)
     over = (node < net.nodes[RACKS]).nonzero()[0]
     if len(over):

@@ -10,6 +10,8 @@ is a site of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -60,7 +62,7 @@ class RackProblem:
     cost: Ints
     move_cost: int
     previous_owner: Indices
-    rack: Indices
+    rack: Indices | Ints
     count: Ints
     kind: Ints | None = None
     layer: Ints | None = None
@@ -108,36 +110,34 @@ def classes_of(problem: RackProblem) -> Classes:
     Raises:
         InputError: The costs are beyond 64-bit arithmetic.
     """
-    units = problem.cost - problem.cost.min(axis=1, keepdims=True)
-    unit = int(np.gcd.reduce(units, axis=None, initial=problem.move_cost)) or 1
-    units //= unit
-    weight = outweighing(len(problem.previous_owner))  # every task moves at most
-    check_costs(int(units.max()) * weight, 1)
-    keys, place = numbered(*row_keys(units))
-    sample = np.zeros(len(keys), np.int64)
-    sample[place] = np.arange(len(place))
-    of_task = place if problem.kind is None else place[problem.kind]
-    if problem.limits is None:
-        table = np.zeros((2, len(keys)), np.int64)
+    if problem.kind is None:
+        keys, kind = numbered(*row_keys(problem.cost))
+        sample = np.zeros(len(keys), np.int64)
+        sample[kind] = np.arange(len(kind))
+        rows = problem.cost[sample].tolist()
     else:
-        layer = problem.layers
-        key = layer * len(keys)
-        key += of_task
-        cells = (1 + int(layer[layer.argmax()])) * len(keys)
-        names, of_task = numbered(key, cells)
+        kind, rows = problem.kind, problem.cost.tolist()
+    more = [tuple([cost - least for cost in row]) for row in rows for least in (min(row),)]
+    kinds = sorted(set(more))
+    unit = gcd(problem.move_cost, *chain(*kinds)) or 1
+    weight = outweighing(len(kind))  # every task moves at most
+    largest = max(map(max, kinds)) // unit * weight
+    check_costs(largest, 1)
+    number = {row: number for number, row in enumerate(kinds)}
+    of_task = np.array([number[row] for row in more], np.int64)[kind]
+    cost = np.array(kinds, np.int64) // unit * weight
+    if problem.limits is None:
+        table, layers = np.zeros((2, len(kinds)), np.int64), 1
+    else:
+        layers = 1 + max(int(problem.layers.max()), int(problem.limits.layer.max(initial=0)))
+        names, of_task = numbered(problem.layers * len(kinds) + of_task, layers * len(kinds))
         table = np.empty((2, len(names)), np.int64)
-        np.divmod(names, len(keys), out=(table[0], table[1]))
-        sample = sample[table[1]]
-    table[1] = np.bincount(of_task, minlength=table.shape[1])
-    layers = 1 if problem.limits is None else 1 + int(problem.limits.layer.max(initial=0))
+        table[0], row = np.divmod(names, len(kinds))
+        cost = cost[row]
+    table[1] = np.bincount(of_task, minlength=len(cost))
     size = np.bincount(table[0], weights=table[1], minlength=layers).astype(np.int64)
-    return Classes(
-        of_task=of_task,
-        table=table,
-        size=size,
-        cost=units[sample] * weight,
-        move_cost=problem.move_cost // unit * weight + 1,
-    )
+    move_cost = problem.move_cost // unit * weight + 1
+    return Classes(of_task=of_task, table=table, size=size, cost=cost, move_cost=move_cost)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -215,7 +215,7 @@ def sites_of(problem: RackProblem, limits: Ints, size: Ints) -> tuple[Sites, boo
 
 
 @kernel
-def gather(
+def gather(  # noqa: C901  one pass
     rack: Any,
     count: Any,
     held: Any,
@@ -318,7 +318,7 @@ def split(layer: Any, client: Any, clients: int, taking: Any, last: Any, onto: A
 
 @kernel
 def sort_by(key: Any, keys: int, order: Any, into: Any, count: int, start: Any) -> None:
-    """Sort the first *count* of an order by a key below *keys*, those of one key as they stand; *start* is overwritten."""
+    """Sort the first *count* of an order by a key below *keys*, stably; *start* is overwritten."""
     for one in range(keys + 1):
         start[one] = 0
     for place in range(count):

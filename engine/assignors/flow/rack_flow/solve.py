@@ -50,8 +50,10 @@ def solve(problem: RackProblem) -> Indices:
     """
     if not len(problem.previous_owner):
         return np.zeros(0, np.int32)
-    problem = _used_racks(problem)
-    classes, limits = classes_of(problem), limits_of(problem)
+    problem, limits = _used_racks(problem), limits_of(problem)
+    if _is_best(problem, limits):
+        return problem.previous_owner.astype(np.int32)
+    classes = classes_of(problem)
     sites, apart = sites_of(problem, limits, classes.size)
     if apart:
         together, sites = sites, each_client(problem, limits)
@@ -82,6 +84,25 @@ def _used_racks(problem: RackProblem) -> RackProblem:
         return problem
     used, rack = numbered(problem.rack.astype(np.int64), racks)
     return replace(problem, cost=problem.cost[:, used], rack=rack)
+
+
+def _is_best(problem: RackProblem, limits: Ints) -> bool:
+    """Whether all can stay and nothing is cheaper elsewhere: any other assignment costs a move, at least."""
+    owner, clients = problem.previous_owner, len(problem.rack)
+    if (np.bincount(owner + 1, minlength=clients + 1)[1:] != problem.count).any():
+        return False
+    more = problem.cost - problem.cost.min(axis=1, keepdims=True)
+    if more.any():
+        kind = np.arange(len(owner)) if problem.kind is None else problem.kind
+        if more[kind, problem.rack[owner]].any():
+            return False
+    if problem.limits is None:
+        return True
+    held = np.bincount(problem.layers * clients + owner)
+    layers = int(limits[0].max(initial=0)) + 1
+    most = np.zeros(max(len(held), layers * clients), np.int64)
+    most[limits[0] * clients + limits[1]] = limits[2]
+    return bool((held <= most[: len(held)]).all())
 
 
 def _prices(net: RackNetwork) -> Ints:

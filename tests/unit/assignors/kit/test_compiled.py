@@ -20,6 +20,7 @@ from evenkeel.engine.assignors.kit.kernels import (
     Tally,
     at_work,
     held_to,
+    work,
 )
 
 FACTOR = 2
@@ -60,6 +61,24 @@ def test_both_forms_answer_alike():
 
     assert total.fast(numbers) == total(numbers) == 999_000
     assert total.fast.nopython_signatures, "it was compiled, not merely wrapped"
+
+
+@Kernel
+def counted_down(steps, start, numbers):
+    """Fill in numbers that fall from the first of *start* by *steps*."""
+    for place in range(len(numbers)):
+        numbers[place] = start[0] - steps * place
+    return len(numbers)
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_what_a_kernel_fills_in_comes_back_in_the_array(compiled):
+    """Whichever form does the work, the arrays that it changes hold the result, and its answer is returned."""
+    numbers = np.zeros(3, np.int64)
+    with held_to(compiled=compiled):
+        answer = work(counted_down, 1, None, (2, np.array([9])), numbers)
+
+    assert (answer, numbers.tolist()) == (3, [9, 7, 5])
 
 
 PROGRAM = """

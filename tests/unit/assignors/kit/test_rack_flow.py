@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.assignors.flow.network import cheapest_flow, from_prices
+from evenkeel.engine.assignors.flow.network import Arcs, cheapest_flow, from_prices
 from evenkeel.engine.assignors.flow.rack_flow import LayerLimits, RackProblem, solve
-from evenkeel.engine.assignors.flow.rack_flow.network import network
+from evenkeel.engine.assignors.flow.rack_flow.network import NODES, held_of, network
 from evenkeel.engine.assignors.flow.rack_flow.problem import (
     classes_of,
     each_client,
-    limits_bind,
+    limits_of,
     sites_of,
 )
+from evenkeel.engine.assignors.kit.kernels import held_to
 from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.errors import Infeasible, InputError
 from tests.helpers.transport_lp import least_cost
@@ -75,6 +76,18 @@ def limits(asked):
     return most
 
 
+def drawn(asked, sites):
+    """Arcs and supplies of the network of a problem."""
+    classes = classes_of(asked)
+    net = network(classes, sites, held_of(asked, classes, limits_of(asked), sites))
+    return Arcs(net.arcs[:, : net.count]), net.supply[: net.nodes[NODES]]
+
+
+def limits_bind(asked):
+    """Whether limits stop anybody."""
+    return sites_of(asked, limits_of(asked), classes_of(asked).size)[1]
+
+
 @given(problems())
 def test_nothing_is_cheaper_and_of_equal_cost_nothing_moves_less(asked):
     """
@@ -105,15 +118,14 @@ def test_nothing_is_cheaper_and_of_equal_cost_nothing_moves_less(asked):
 @given(problems(), st.integers(0, 2**32))
 def test_any_prices_lead_to_the_same_cost(asked, seed):
     """However wrong the prices it begins with, the primal-dual method ends at the least cost, or places too little."""
-    sites = each_client(asked)
-    net = network(classes_of(asked), sites, asked.previous_owner)
-    wrong = np.random.default_rng(seed).integers(-50, 50, net.nodes.count)
-    cheapest = cheapest_flow(net.supply, net.arcs)
-    flow, short = from_prices(net.supply, net.arcs, wrong)
+    arcs, supply = drawn(asked, each_client(asked, limits_of(asked)))
+    wrong = np.random.default_rng(seed).integers(-50, 50, len(supply))
+    cheapest = cheapest_flow(supply, arcs)
+    flow, short = from_prices(supply, arcs, wrong)
 
     assert (cheapest is None) == (short > 0)
     if cheapest is not None:
-        assert (flow * net.arcs.cost).sum() == (cheapest * net.arcs.cost).sum()
+        assert (flow * arcs.cost).sum() == (cheapest * arcs.cost).sum()
 
 
 def test_the_problem_is_left_as_it_was():
@@ -123,6 +135,53 @@ def test_the_problem_is_left_as_it_was():
         array.flags.writeable = False
 
     assert solve(asked).tolist() == [1, 0]
+
+
+@given(problems())
+def test_what_cannot_be_bettered_stays(asked):
+    """The answer to a problem is the answer to the same problem with that answer as the previous owners."""
+    try:
+        owner = solve(asked)
+    except Infeasible:
+        return
+
+    settled = replace(asked, previous_owner=owner)
+    assert settled.total(solve(settled)) <= settled.total(owner)
+    if (settled.cost == settled.cost.min(axis=1, keepdims=True)).all():
+        assert solve(settled).tolist() == owner.tolist()
+
+
+@given(problems())
+def test_tasks_that_cost_the_same_may_share_a_row(asked):
+    """Rows of costs named by kind are the same problem as one row per task."""
+    rows, kind = np.unique(asked.cost, axis=0, return_inverse=True)
+    try:
+        owner = solve(asked)
+    except Infeasible:
+        return
+
+    assert solve(replace(asked, cost=rows, kind=kind)).tolist() == owner.tolist()
+
+
+@pytest.mark.slow
+def test_compiled_and_interpreted_place_alike():
+    """Both forms of the kernels give every task to the same client, with and without limits."""
+    random = np.random.default_rng(7)
+    for limit in (None, [[2] * 4] * 3):
+        asked = problem(
+            10 * random.integers(0, 2, (24, 3)),
+            np.arange(24) % 4,
+            [0, 1, 2, 0],
+            previous_owner=random.integers(NONE, 4, 24),
+            layer=np.arange(24) % 3,
+            limit=limit,
+        )
+        found = []
+        for compiled in (False, True):
+            with held_to(compiled=compiled):
+                found.append(solve(asked).tolist())
+
+        assert found[0] == found[1]
 
 
 def test_there_may_be_nothing_to_place():
@@ -192,6 +251,6 @@ def test_a_thousand_clients_take_a_few_dozen_arcs():
     random = np.random.default_rng(1)
     owner = np.arange(10_000) % 1_000
     asked = problem(10 * random.integers(0, 2, (10_000, 3)), owner, np.arange(1_000) % 3)
-    net = network(classes_of(asked), sites_of(asked, keep_full_apart=True), asked.previous_owner)
+    sites, _ = sites_of(asked, limits_of(asked), classes_of(asked).size)
 
-    assert len(net.arcs.cost) <= 3 * 7 + 3 * 7 + 7 + 3 + 3 + 3
+    assert len(drawn(asked, sites)[0]) <= 3 * 7 + 3 * 7 + 7 + 3 + 3 + 3
