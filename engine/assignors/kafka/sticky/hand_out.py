@@ -19,7 +19,7 @@ from ...kit.kernels import Tally, at_work, kernel
 from ...kit.orders import numbered, stable_order
 from ..racks import RackInfo
 
-STEPS = 3
+STEPS = 2
 """About how many elementary steps it takes to find a member on a partition's racks."""
 
 NEVER = 1 << 62
