@@ -70,7 +70,8 @@ def least_first(sizes: Ints, counts: Ints | int, start: Ints | None = None) -> I
     >>> least_first(np.array([2, 0, 1]), np.array([3, 1]), np.array([0, 2, 3])).tolist()
     [1, 1, 0, 2]
     """
-    start = np.array([0, len(sizes)]) if start is None else start
+    if start is None:
+        return _least_first(sizes, int(counts))
     begin, number = start[:-1], start[1:] - start[:-1]
     which = np.arange(len(number)).repeat(number)
     ascending = sizes[stable_order(which, sizes)]
@@ -89,6 +90,20 @@ def least_first(sizes: Ints, counts: Ints | int, start: Ints | None = None) -> I
     taker = np.arange(len(sizes)).repeat(turns)
     height = np.arange(len(taker)) + (sizes - np.cumsum(turns) + turns)[taker]
     return taker[stable_order(which[taker], height)]
+
+
+def _least_first(sizes: Ints, count: int) -> Ints:
+    """Of one list; a general sticky plan asks topic by topic, in a third of the time."""
+    ascending = np.sort(sizes)
+    before = np.cumsum(ascending)
+    # What it takes to bring the first n up to the size of the n-th; as many of them come level.
+    levelled = np.searchsorted(ascending * np.arange(1, len(sizes) + 1) - before, count, "right")
+    level, rest = divmod(count + int(before[levelled - 1]), int(levelled))
+    turns = np.maximum(level - sizes, 0)
+    taker = np.repeat(np.arange(len(sizes)), turns)
+    height = level - (np.cumsum(turns)[taker] - np.arange(len(taker)))
+    order = stable_order(height - height.min(initial=0))
+    return np.concatenate([taker[order], np.flatnonzero(sizes <= level)[:rest]])
 
 
 def places(order: Ints | Indices) -> Ints:

@@ -160,14 +160,11 @@ def _rejoined(groups: GroupSpec, answers: Answers) -> GroupSpec:
     newest = np.zeros(groups.group_count, np.int64)
     for reported in (groups.generation, groups.user_data_generation):
         np.maximum.at(newest, of_member, reported.filled(0))
-    owner = answers.assignment.owner.copy() if answers.own else answers.assignment.owner
-    for number, answer in answers.own.items():
-        span = slice(*groups.partition_start[number : number + 2].tolist())
-        first = groups.member_start[number]
-        given = answer.raw_assignment is None and answer.owner != NONE
-        owner[span] = np.where(given, answer.owner + first, NONE)
-    again = rejoining(groups, owner, 1 + newest[of_member])
+    owner = answers.owners(groups)
     raw = {n: a.raw_assignment for n, a in answers.own.items() if a.raw_assignment is not None}
+    for number in raw:
+        owner[slice(*groups.partition_start[number : number + 2].tolist())] = NONE
+    again = rejoining(groups, owner, 1 + newest[of_member])
     return _sent(again, raw) if raw else again
 
 

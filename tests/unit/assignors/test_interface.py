@@ -53,6 +53,10 @@ def _plain(value):
         return value.dtype, value.tolist()
     if is_dataclass(value):
         return [_plain(getattr(value, field.name)) for field in fields(value)]
+    if isinstance(value, Infeasible):
+        return str(value), value.why
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
 
 

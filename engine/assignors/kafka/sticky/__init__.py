@@ -40,13 +40,11 @@ class Plans(NamedTuple):
     The plans for many groups.
 
     Attributes:
-        groups: The groups.
         owned: What their members validly own.
         plan: For those whose members all subscribe to the same, or for the only group.
         others: The plan for each of the others alone, by its number.
     """
 
-    groups: GroupSpec
     owned: OwnedPartitions
     plan: StickyPlan
     others: Mapping[int, Plans]
@@ -65,15 +63,21 @@ def sticky_answers(groups: GroupSpec, told: Told, *, withheld: bool = False) -> 
         withheld: Whether nobody is given what somebody else must give up first.
     """
     nothing = not len(told(groups).topic)
-    return _answers(_from_nothing(groups) if nothing else _plans(groups, told), withheld)
+    plans = _from_nothing(groups) if nothing else _plans(groups, told)
+    return _answers(groups, plans, withheld)
 
 
-def _answers(plans: Plans, withheld: bool) -> Answers:
+def _answers(groups: GroupSpec, plans: Plans, withheld: bool) -> Answers:
     plan, owned = plans.plan, plans.owned
     transferring = transferring_of(plan, owned) if withheld else None
     lists = lists_of(plan, owned, transferring)
-    found = answers_of(plans.groups, lists, transferring=transferring, problems=plan.problems)
-    others = {number: _answers(alone, withheld) for number, alone in plans.others.items()}
+    found = answers_of(groups, lists, transferring=transferring, problems=plan.problems)
+    if not plans.others:
+        return found
+    others = {
+        number: _answers(picked(groups, [number]), alone, withheld)
+        for number, alone in plans.others.items()
+    }
     problems = {number: other.problems[0] for number, other in others.items() if other.problems}
     own = {number: other.one() for number, other in others.items() if not other.problems}
     return replace(found, problems={**found.problems, **problems}, own={**found.own, **own})
@@ -90,10 +94,9 @@ def _plans(groups: GroupSpec, told: Told) -> Plans:
     racks = rack_info(groups, owned.assignable)
     equal = all_subscriptions_equal(groups, owned.hash_order)
     if groups.group_count == 1 and not equal.all():
-        return Plans(groups, owned, general_plan(groups, owned, racks), {})
+        return Plans(owned, general_plan(groups, owned, racks), {})
     others = np.flatnonzero(~equal).tolist()
     return Plans(
-        groups,
         owned,
         constrained_plan(groups, owned, racks, equal),
         {number: _plans(picked(groups, [number]), told) for number in others},

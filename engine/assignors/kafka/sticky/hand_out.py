@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from ....model.arrays import NONE, Flags, Ints, ragged_entries, starts_of
-from ...kit.kernels import Tally, at_work, kernel
+from ...kit.kernels import Tally, kernel, work
 from ...kit.orders import numbered, stable_order
 from ..racks import RackInfo
 
-STEPS = 3
+STEPS = 2
 """About how many elementary steps it takes to find a member on a partition's racks."""
 
 NEVER = 1 << 62
@@ -91,31 +91,23 @@ def assign_near(
     groups, short = len(counts), len(unfilled.under_min)
     able = np.concatenate([unfilled.under_min, unfilled.exactly_min])
     width = int(max(racks.member.max(), racks.replicas.rack.max())) + 2
-    rack = racks.member[
-        able
-    ]  # who has none is at the last place of its group, where no partition is
+    rack = racks.member[able]
+    # Who has none is at the last place of its group, where no partition is.
     home = unfilled.group_of[able] * width + np.where(rack == NONE, width - 1, rack)
     near_start, entries = ragged_entries(racks.replicas.start, unassigned)
     near = np.repeat(np.arange(groups).repeat(counts) * width, np.diff(near_start))
     near += racks.replicas.rack[entries]
     exact = short + np.searchsorted(unfilled.group_of[unfilled.exactly_min], np.arange(groups + 1))
     line_start = starts_of(np.bincount(home, minlength=groups * width))[:-1]
-    arrays = [
+    need, over_min_left = unfilled.need.copy(), unfilled.over_min_left.copy()
+    turn, taker = np.full(len(able), NONE, np.int64), np.full(len(unassigned), NONE, np.int64)
+    given = [
         *(exact, starts_of(counts), near_start, near, home),
         *_rings(home[:short], groups * width),
         *(np.zeros(len(able), np.int64), line_start.copy(), line_start.copy()),
-        *(unfilled.need.copy(), unfilled.over_min_left.copy()),
-        np.full(len(able), NONE, np.int64),
-        np.full(len(unassigned), NONE, np.int64),
     ]
-    run = at_work(assign_in_turns, STEPS * len(unassigned), ASKED)
-    if run is assign_in_turns:  # lists are faster to walk than arrays
-        lists = [array.tolist() for array in arrays]
-        run(*lists)
-        arrays[-4:] = [np.array(each, np.int64) for each in lists[-4:]]
-    else:
-        run(*arrays)
-    need, over_min_left, turn, taker = arrays[-4:]
+    changed = need, over_min_left, turn, taker
+    work(assign_in_turns, STEPS * len(unassigned), ASKED, given, *changed)
     waiting = np.flatnonzero(turn != NONE)
     waiting = able[waiting[np.argsort(turn[waiting])]]
     return np.append(able, NONE)[taker], UnfilledMembers(
