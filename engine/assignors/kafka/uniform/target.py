@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....model.arrays import NONE, Flags, Indices, Ints, starts_of
+from ....model.arrays import NONE, Flags, Indices, Ints, ragged_entries, starts_of
 from ....model.assignments import Assignment, Lists
 from ....model.errors import Infeasible
 from ...interface import GroupSpec
@@ -31,9 +31,9 @@ class MemberPartitions:
         number: (entries) partition number within the topic; it may be one that does not exist.
     """
 
-    place: Ints
-    topic: Ints
-    number: Ints
+    place: Ints | Indices
+    topic: Ints | Indices
+    number: Ints | Indices
 
     def __len__(self) -> int:
         return len(self.place)
@@ -64,25 +64,28 @@ def current_target(group: GroupSpec, order: Indices) -> MemberPartitions:
     >>> target.place.tolist(), target.topic.tolist(), target.number.tolist()
     ([0, 0, 0, 1], [0, 0, 1, 0], [0, 2, 0, 1])
     """
-    starts, sizes = group.owned_start[order], np.diff(group.owned_start)[order]
-    ends = np.cumsum(sizes)
-    entry = np.repeat(starts - (ends - sizes), sizes) + np.arange(len(group.owned_topic))
+    start, entry = ragged_entries(group.owned_start, order)
     held = MemberPartitions(
-        place=np.repeat(np.arange(len(order)), sizes),
-        topic=group.owned_topic[entry].astype(np.int64),
-        number=group.owned_partition[entry].astype(np.int64),
+        place=np.repeat(np.arange(len(order), dtype=np.int32), np.diff(start)),
+        topic=group.owned_topic[entry],
+        number=group.owned_partition[entry],
     )
-    there = np.append(group.topic_exists, False)[held.topic]  # NONE reads the last entry
-    held = _by_topic(held.take(there), len(group.topics))
+    there = np.append(group.topic_exists, False)
+    if not there[:-1].all() or held.topic.min(initial=0) == NONE:
+        held = held.take(there[held.topic])  # NONE reads the last entry
+    held = _by_topic(held, len(group.topics))
     return held if partitions_held_once(group, held) is not None else _once(held)
 
 
 def _by_topic(held: MemberPartitions, topics: int) -> MemberPartitions:
     """Each member's entries of one topic together, where the topic is first mentioned."""
-    keys = held.place * topics + held.topic
-    runs = keys[np.diff(keys, prepend=NONE) != 0]
-    if len(distinct(runs, int(keys.max(initial=0)) + 1)) == len(runs):
+    begins = np.ones(len(held), np.bool_)
+    begins[1:] = held.place[1:] != held.place[:-1]
+    begins[1:] |= held.topic[1:] != held.topic[:-1]
+    runs = held.place[begins].astype(np.int64) * topics + held.topic[begins]
+    if len(distinct(runs, int(runs.max(initial=0)) + 1)) == len(runs):
         return held
+    keys = held.place.astype(np.int64) * topics + held.topic
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     return held.take(stable_order(first[which]))
 
@@ -142,7 +145,7 @@ def partitions_held_once(group: GroupSpec, held: MemberPartitions) -> Ints | Non
 def held_wrongly(group: GroupSpec, held: MemberPartitions) -> Flags:
     """(entries) what is no more, or held by more than one."""
     sizes = group.topic_size[held.topic]
-    keys = held.topic * (held.number.max(initial=0) + 1) + held.number
+    keys = held.topic.astype(np.int64) * (int(held.number.max(initial=0)) + 1) + held.number
     _, which, times = np.unique(keys, return_inverse=True, return_counts=True)
     wrong: Flags = (held.number >= sizes) | (times > 1)[which]
     return wrong
