@@ -3,10 +3,10 @@
 
 Times are medians of warm calls, of processor time, from parsed groups to assignments; reading and writing are not
 counted. Kafka's is that of the thread that calls: the JVM's collector and compiler work beside it for nothing. Of small
-groups ours gets 250 different ones at once, Kafka's class the same in a loop, and the time is that of one: putting them
-together and taking the answers apart is in it. A ratio is Kafka's time over ours: above 1, ours is faster. Memory is the
-peak of one call of ours beside its input. All of it holds for this machine and this hour. Exit status 1 when an answer
-differs.
+groups ours gets 250 different ones at once, Kafka's class the same in a loop, and the time is that of one: putting
+them together and taking the answers apart is in it. A ratio is Kafka's time over ours: above 1, ours is faster. Memory
+is the peak of one call of ours beside its input. All of it holds for this machine and this hour. Exit status 1 when an
+answer differs.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     java, found = _has_java(), list[Row]()
     for point in POINTS:
         if point.strategy in wanted or point.name in wanted:
-            print(f"measuring {point.name} ...", file=sys.stderr, flush=True)
-            found += rows(point, java=java)
+            for row in rows(point, java=java):
+                print(*row.cells(), sep=" | ", file=sys.stderr, flush=True)
+                found.append(row)
     cells = [row.cells() for row in found]
     show(TITLE, HEADINGS, cells, words=HEADINGS[:3], as_markdown=options.markdown)
     print()
