@@ -3,7 +3,7 @@
 
 Times are medians of warm calls, of processor time, from parsed groups to assignments; reading and writing are not
 counted. Kafka's is that of the thread that calls: the JVM's collector and compiler work beside it for nothing. Of small
-groups ours gets 250 different ones at once, Kafka's class the same in a loop, and the time is that of one: putting
+groups ours gets many different ones at once, Kafka's class the same in a loop, and the time is that of one: putting
 them together and taking the answers apart is in it. A ratio is Kafka's time over ours: above 1, ours is faster. Memory
 is the peak of one call of ours beside its input. All of it holds for this machine and this hour. Exit status 1 when an
 answer differs.

@@ -73,8 +73,9 @@ class _Together(GroupSpec):
     def moved(self, name: str, start: Ints) -> npt.NDArray[Any]:
         """Indices of each group, moved to where its entries begin; NONE stays."""
         each = self.each(name)
-        indices, by = np.concatenate(each), np.repeat(start[:-1], list(map(len, each)))
-        return np.where(indices == NONE, NONE, indices + by).astype(indices.dtype)
+        indices = np.concatenate(each)
+        by = np.repeat(start[:-1].astype(indices.dtype), list(map(len, each)))
+        return _where_some(indices, indices + by)
 
     def of_members(self, name: str) -> npt.NDArray[Any]:
         """Indices of members."""
@@ -136,6 +137,14 @@ _FIELDS: dict[str, Callable[[_Together, str], Any]] = {
     "user_data": _Together.nothing,
 }
 """How each field is put together."""
+
+
+def _where_some(indices: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The values where there is an index, else NONE."""
+    nothing = indices == NONE
+    if nothing.any():
+        values[nothing] = NONE
+    return values
 
 
 def _places(racks: Sequence[str], names: Sequence[str]) -> Indices | None:
@@ -217,18 +226,18 @@ def _apart(groups: GroupSpec, assignment: Assignment) -> list[Assignment]:
     if groups.group_count == 1:
         return [assignment]
     spans = [slice(a, b) for a, b in pairwise(groups.partition_start.tolist())]
-    shift = groups.member_start[groups.group_of]
+    shift = np.repeat(groups.member_start[:-1].astype(np.int32), np.diff(groups.partition_start))
 
     def owners(given: Indices) -> list[Indices]:
-        local = np.where(given == NONE, NONE, given - shift).astype(np.int32)
+        local = _where_some(given, given - shift)
         return [local[span] for span in spans]
 
     nothing: list[None] = [None] * len(spans)
     orders: Sequence[Ints | None] = nothing
     if assignment.order is not None:
-        of_group = groups.group_of[assignment.order]
-        local = assignment.order - groups.partition_start[of_group]
-        cuts = starts_of(np.bincount(of_group, minlength=len(spans)))
+        sizes = np.bincount(groups.group_of[assignment.order], minlength=len(spans))
+        cuts = starts_of(sizes)
+        local = assignment.order - np.repeat(groups.partition_start[:-1], sizes)
         orders = [local[a:b] for a, b in pairwise(cuts.tolist())]
     given = assignment.transferring
     transferring = nothing if given is None else owners(given)

@@ -15,7 +15,7 @@ from ...kit.java_order import Uuids, bucket_orders, uuid_hashes
 from ...kit.members import partition_order
 from ...kit.orders import stable_order
 from ..group_coordinator import topics_named
-from .target import MemberPartitions, held_wrongly, partitions_held_once, refusals
+from .target import MemberPartitions, held_wrongly, refusals
 
 
 def assign_homogeneous(
@@ -48,7 +48,7 @@ def assign_homogeneous(
     wanted = np.zeros(len(groups.topics), np.bool_)
     wanted[topics] = True
     target = target.take(wanted[target.topic])
-    owned = partitions_held_once(groups, target)
+    owned = target.partition
     if owned is None:
         problems = refusals(
             groups,

@@ -8,7 +8,7 @@ Source: `GroupSpecImpl` and `MemberAssignment` of Kafka 4.3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,11 +29,13 @@ class MemberPartitions:
         place: (entries) the holder's place in some order of members.
         topic: (entries) topic index.
         number: (entries) partition number within the topic; it may be one that does not exist.
+        partition: (entries) `partitions_held_once`, where it is known.
     """
 
     place: Ints | Indices
     topic: Ints | Indices
     number: Ints | Indices
+    partition: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.place)
@@ -43,7 +45,10 @@ class MemberPartitions:
         if index.dtype == np.bool_ and index.all():
             return self
         return MemberPartitions(
-            place=self.place[index], topic=self.topic[index], number=self.number[index]
+            place=self.place[index],
+            topic=self.topic[index],
+            number=self.number[index],
+            partition=None if self.partition is None else self.partition[index],
         )
 
 
@@ -74,7 +79,8 @@ def current_target(group: GroupSpec, order: Indices) -> MemberPartitions:
     if not there[:-1].all() or held.topic.min(initial=0) == NONE:
         held = held.take(there[held.topic])  # NONE reads the last entry
     held = _by_topic(held, len(group.topics))
-    return held if partitions_held_once(group, held) is not None else _once(held)
+    partition = partitions_held_once(group, held)
+    return _once(held) if partition is None else replace(held, partition=partition)
 
 
 def _by_topic(held: MemberPartitions, topics: int) -> MemberPartitions:
