@@ -15,6 +15,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from tests.benchmarks.kept import keep
 from tests.benchmarks.measure import show
 from tests.benchmarks.points import POINTS
 from tests.benchmarks.sides import HEADINGS, Row, rows
@@ -30,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = dict.fromkeys(name for point in POINTS for name in (point.strategy, point.name))
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help="these only")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    parser.add_argument("--keep", action="store_true", help="keep the rows for the documentation")
     options = parser.parse_args(arguments)
     wanted = options.only or names
     java, found = _has_java(), list[Row]()
@@ -38,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for row in rows(point, java=java):
                 print(*row.cells(), sep=" | ", file=sys.stderr, flush=True)
                 found.append(row)
+                if options.keep:
+                    keep([row.cells()])
     cells = [row.cells() for row in found]
     show(TITLE, HEADINGS, cells, words=HEADINGS[:3], as_markdown=options.markdown)
     print()

@@ -8,6 +8,7 @@ import pytest
 
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.cli.assign_cases import answer, read_case
+from tests.benchmarks.kept import keep, load, section
 from tests.benchmarks.measure import Measured
 from tests.benchmarks.points import FRESH, JOINS, LEAVES, POINTS, SIZES, Point, after, before, build
 from tests.benchmarks.sides import HEADINGS, Row, answers, rows
@@ -83,3 +84,16 @@ def test_a_row_has_the_time_for_one_group():
 def test_a_ratio_above_one_is_faster(kafka, ours, ratio):
     """Kafka's time over ours."""
     assert _row(kafka, ours).cells()[HEADINGS.index("ratio")] == ratio
+
+
+def test_kept_rows_take_the_place_of_earlier_ones(tmp_path):
+    """Others stay, in the order of the points; what is no point any more goes."""
+    file, point = tmp_path / "kept.json", POINTS[0]
+    older, newer, other = (
+        _row(k, 2.0, p) for k, p in ((1.0, point), (4.0, point), (1.0, POINTS[1]))
+    )
+    keep([row.cells() for row in (other, older, _row(1.0, 2.0))], file)
+    keep([newer.cells()], file)
+
+    assert load(file) == [newer.cells(), other.cells()]
+    assert section(file).splitlines()[2] == "| `range` | 10 x 100 | fresh | 4 | 2 | 2 |"
