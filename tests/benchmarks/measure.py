@@ -25,7 +25,7 @@ _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The median processor time of some calls, and the memory one more took at its peak, beside what was there before."""
+    """The median processor time of some calls, and the memory one more took at its peak, beside what was there."""
 
     milliseconds: float
     peak_mib: float

@@ -14,7 +14,6 @@ from tests.oracle.groups import SERVER_SIDE, Case, tell
 FRESH, JOINS, LEAVES = "fresh", "one joins", "one leaves"
 BUCKETS = 5
 RACKS = ("rack-0", "rack-1", "rack-2")
-AT_ONCE = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +64,8 @@ class Point:
 
 
 SIZES = {
-    "small": Point("", 10, 100, 5, (), 15, 40, AT_ONCE),
-    "middle": Point("", 100, 1_000, 10, (), 7, 20, AT_ONCE),
+    "small": Point("", 10, 100, 5, (), 15, 40, 250),
+    "middle": Point("", 100, 1_000, 10, (), 7, 30, 100),
     "large": Point("", 1_000, 100_000, 100, (), 9, 15),
     "huge": Point("", 2_000, 1_000_000, 500, (), 3, 3),
 }

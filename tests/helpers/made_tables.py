@@ -48,6 +48,7 @@ from evenkeel.engine.model.text import slug
 from evenkeel.engine.records import kind_of
 from evenkeel.engine.records.tables import METADATA
 from evenkeel.engine.snapshots import RECORDS
+from tests.benchmarks import kept
 from tests.benchmarks.clusters import results as clusters
 from tests.benchmarks.landau import results as landau
 from tests.corpus import compared as corpus
@@ -405,6 +406,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "pages": made_pages.pages,
     "queries": _queries,
     "served": _served,
+    "strategy times": kept.section,
     "tables": _relations,
     "tiers": _tiers,
     "twins": twins.section,

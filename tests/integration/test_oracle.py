@@ -67,6 +67,19 @@ def test_a_timed_case_gets_the_same_answer_and_its_time(jvm: Jvm) -> None:
     assert timed["assignment"]["a"][0] == ["t", 2]
 
 
+def test_a_case_timed_among_others_gets_its_own_answer(jvm: Jvm) -> None:
+    """A call takes the others after it; the answer is that of the case itself."""
+    topics = {"t": {"partitions": [[], []]}}
+    case, other = (
+        {"id": id, "strategy": "range", "topics": topics, "members": [{"id": id, "topics": ["t"]}]}
+        for id in ("first", "other")
+    )
+    timed = jvm.ask({**case, "repeat": 1, "others": [other]})
+
+    assert timed.pop("milliseconds") > 0
+    assert timed == jvm.ask(case)
+
+
 def test_what_is_held_back_is_told(jvm: Jvm) -> None:
     """One of two members owns all: half of it must be given up before the other gets it."""
     case = {

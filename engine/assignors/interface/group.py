@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
@@ -271,9 +271,8 @@ def nothing_reported(members: int) -> dict[str, Any]:
 
 def reporting(group: GroupSpec, reports: Mapping[str, Any]) -> GroupSpec:
     """The group with other reports of its members, by field; what is known of it by `once` stays known."""
-    other = replace(group, **reports)
-    for name, value in vars(group).items():
-        vars(other).setdefault(name, value)
+    other = object.__new__(type(group))
+    vars(other).update(vars(group), **reports)
     return other
 
 

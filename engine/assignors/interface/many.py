@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, pairwise
 from operator import attrgetter
 from typing import Any
@@ -38,86 +39,119 @@ def together(groups: Sequence[GroupSpec]) -> GroupSpec:
     """
     if len(groups) == 1:
         return groups[0]
-    members = starts_of([len(group.members) for group in groups])
-    topics = starts_of([len(group.topics) for group in groups])
-    racks = tuple(sorted({rack for group in groups for rack in group.racks}))
-    places = [_places(group.racks, racks) for group in groups]
-    same_racks = all(place is None for place in places)
+    bounds = Bounds(
+        members=starts_of([len(group.members) for group in groups]),
+        topics=starts_of([len(group.topics) for group in groups]),
+    )
+    backlogs = [group.backlog for group in groups if group.backlog is not None]
+    backlog = np.concatenate(backlogs) if len(backlogs) == len(groups) else None
+    made = object.__new__(_Together)
+    vars(made).update(parts=tuple(groups), bounds=bounds, backlog=backlog)
+    return made
 
-    def parts(name: str) -> list[Any]:
-        return list(map(attrgetter(name), groups))
 
-    def joined(name: str) -> npt.NDArray[Any]:
-        return np.concatenate(parts(name))
+class _Together(GroupSpec):
+    """Some groups as one: a field is put together when it is first asked for, since most strategies look at few."""
 
-    def shifted(name: str, start: Ints) -> npt.NDArray[Any]:
+    parts: tuple[GroupSpec, ...]
+    bounds: Bounds
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FIELDS:
+            raise AttributeError(name)
+        vars(self)[name] = value = _FIELDS[name](self, name)
+        return value
+
+    def each(self, name: str) -> list[Any]:
+        """A field of each group."""
+        return list(map(attrgetter(name), self.parts))
+
+    def joined(self, name: str) -> npt.NDArray[Any]:
+        """Arrays behind each other."""
+        return np.concatenate(self.each(name))
+
+    def moved(self, name: str, start: Ints) -> npt.NDArray[Any]:
         """Indices of each group, moved to where its entries begin; NONE stays."""
-        each = parts(name)
-        return _moved(np.concatenate(each), np.repeat(start[:-1], list(map(len, each))))
+        each = self.each(name)
+        indices = np.concatenate(each)
+        by = np.repeat(start[:-1].astype(indices.dtype), list(map(len, each)))
+        return _where_some(indices, indices + by)
 
-    def renamed(name: str) -> Indices:
-        if same_racks:
-            return joined(name)
-        each = zip(parts(name), places, strict=True)
-        return np.concatenate([one if place is None else place[one] for one, place in each])
+    def of_members(self, name: str) -> npt.NDArray[Any]:
+        """Indices of members."""
+        return self.moved(name, self.bounds.members)
 
-    def starts(name: str) -> Ints:
+    def of_topics(self, name: str) -> npt.NDArray[Any]:
+        """Indices of topics."""
+        return self.moved(name, self.bounds.topics)
+
+    def of_racks(self, name: str) -> npt.NDArray[Any]:
+        """Indices of racks."""
+        places = self.rack_places
+        if all(place is None for place in places):
+            return self.joined(name)
+        pairs = zip(self.each(name), places, strict=True)
+        return np.concatenate([one if place is None else place[one] for one, place in pairs])
+
+    @cached_property
+    def rack_places(self) -> list[Indices | None]:
+        """Where each rack of a group is among all, and NONE for NONE; None where they are the same."""
+        return [_places(group.racks, self.racks) for group in self.parts]
+
+    def all_racks(self, _: str) -> tuple[str, ...]:
+        """Each once, by name."""
+        return tuple(sorted(set(chain.from_iterable(self.each("racks")))))
+
+    def starts(self, name: str) -> Ints:
         """Ragged lists behind each other: what lies between two groups is no list."""
-        each = parts(name)
+        each = self.each(name)
         ends = starts_of(list(map(len, each)))[1:-1] - 1
         return starts_of(np.delete(np.diff(np.concatenate(each)), ends))
 
-    def columns(name: str) -> Column:
-        return Column(joined(f"{name}.values"), joined(f"{name}.known"))
+    def column(self, name: str) -> Column:
+        """Columns behind each other."""
+        return Column(self.joined(f"{name}.values"), self.joined(f"{name}.known"))
 
-    def names(name: str) -> tuple[Any, ...]:
-        return tuple(chain.from_iterable(parts(name)))
+    def names(self, name: str) -> tuple[Any, ...]:
+        """Tuples behind each other."""
+        return tuple(chain.from_iterable(self.each(name)))
 
-    backlogs = [group.backlog for group in groups if group.backlog is not None]
-    return GroupSpec(
-        members=names("members"),
-        instance_ids=names("instance_ids"),
-        racks=racks,
-        member_rack=renamed("member_rack"),
-        known_rack=renamed("known_rack"),
-        topics=names("topics"),
-        topic_ids=names("topic_ids"),
-        topic_exists=joined("topic_exists"),
-        topic_start=starts("topic_start"),
-        subscription_start=starts("subscription_start"),
-        subscription_topic=shifted("subscription_topic", topics),
-        replica_start=starts("replica_start"),
-        replica_rack=renamed("replica_rack"),
-        leader_rack=renamed("leader_rack"),
-        owner=shifted("owner", members),
-        owned_start=starts("owned_start"),
-        owned_topic=shifted("owned_topic", topics),
-        owned_partition=joined("owned_partition"),
-        generation=columns("generation"),
-        user_data_start=starts("user_data_start"),
-        user_data_topic=shifted("user_data_topic", topics),
-        user_data_partition=joined("user_data_partition"),
-        user_data_generation=columns("user_data_generation"),
-        user_data=(None,) * int(members[-1]),
-        lag=columns("lag"),
-        rate=joined("rate"),
-        bytes_per_record=joined("bytes_per_record"),
-        capacity=joined("capacity"),
-        backlog=np.concatenate(backlogs) if len(backlogs) == len(groups) else None,
-        bounds=Bounds(members=members, topics=topics),
-    )
+    def nothing(self, _: str) -> tuple[None, ...]:
+        """None of each member."""
+        return (None,) * len(self.members)
+
+
+_FIELDS: dict[str, Callable[[_Together, str], Any]] = {
+    **dict.fromkeys(("members", "instance_ids", "topics", "topic_ids"), _Together.names),
+    "racks": _Together.all_racks,
+    **dict.fromkeys(
+        ("member_rack", "known_rack", "replica_rack", "leader_rack"), _Together.of_racks
+    ),
+    **dict.fromkeys(("topic_exists", "owned_partition", "user_data_partition"), _Together.joined),
+    **dict.fromkeys(("rate", "bytes_per_record", "capacity"), _Together.joined),
+    **dict.fromkeys(("topic_start", "subscription_start", "replica_start"), _Together.starts),
+    **dict.fromkeys(("owned_start", "user_data_start"), _Together.starts),
+    **dict.fromkeys(("subscription_topic", "owned_topic", "user_data_topic"), _Together.of_topics),
+    "owner": _Together.of_members,
+    **dict.fromkeys(("generation", "user_data_generation", "lag"), _Together.column),
+    "user_data": _Together.nothing,
+}
+"""How each field is put together."""
+
+
+def _where_some(indices: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The values where there is an index, else NONE."""
+    nothing = indices == NONE
+    if nothing.any():
+        values[nothing] = NONE
+    return values
 
 
 def _places(racks: Sequence[str], names: Sequence[str]) -> Indices | None:
-    """Where each rack of a group is among *names*, and NONE for NONE; None where they are the same."""
     if tuple(racks) == tuple(names):
         return None
     place = {name: number for number, name in enumerate(names)}
     return np.array([*(place[rack] for rack in racks), NONE], np.int32)
-
-
-def _moved(indices: npt.NDArray[Any], by: Ints) -> npt.NDArray[Any]:
-    return np.where(indices == NONE, indices, indices + by.astype(indices.dtype))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -192,18 +226,18 @@ def _apart(groups: GroupSpec, assignment: Assignment) -> list[Assignment]:
     if groups.group_count == 1:
         return [assignment]
     spans = [slice(a, b) for a, b in pairwise(groups.partition_start.tolist())]
-    shift = groups.member_start[groups.group_of]
+    shift = np.repeat(groups.member_start[:-1].astype(np.int32), np.diff(groups.partition_start))
 
     def owners(given: Indices) -> list[Indices]:
-        local = np.where(given == NONE, NONE, given - shift).astype(np.int32)
+        local = _where_some(given, given - shift)
         return [local[span] for span in spans]
 
     nothing: list[None] = [None] * len(spans)
     orders: Sequence[Ints | None] = nothing
     if assignment.order is not None:
-        of_group = groups.group_of[assignment.order]
-        local = assignment.order - groups.partition_start[of_group]
-        cuts = starts_of(np.bincount(of_group, minlength=len(spans)))
+        sizes = np.bincount(groups.group_of[assignment.order], minlength=len(spans))
+        cuts = starts_of(sizes)
+        local = assignment.order - np.repeat(groups.partition_start[:-1], sizes)
         orders = [local[a:b] for a, b in pairwise(cuts.tolist())]
     given = assignment.transferring
     transferring = nothing if given is None else owners(given)

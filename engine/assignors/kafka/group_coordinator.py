@@ -92,9 +92,9 @@ def _differing_as_sent(groups: GroupSpec) -> Flags:
         for at in range(1, len(members), rows):
             these = members[at : at + rows]
             before = slice(at - 1, at - 1 + len(these))
-            same = lists[at : at + rows] == lists[before]
-            alone = members[before] + 1 < these
-            differing[these] = alone if same.all() else alone | ~same.all(axis=1)
+            other = lists[at : at + rows] != lists[before]
+            differing[these] = members[before] + 1 < these
+            differing[these[np.flatnonzero(other) // max(size, 1)]] = True
     differing[groups.member_start[:-1][np.diff(groups.member_start) > 0]] = False
     found = np.zeros(groups.group_count, np.bool_)
     found[groups.group_of_member[differing]] = True

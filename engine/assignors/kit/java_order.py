@@ -33,6 +33,8 @@ _LEAST_CAPACITY = 16
 _GREATEST_CAPACITY = 1 << 30
 _LEAST_TREE_CAPACITY = 64
 _MOST_IN_A_BUCKET = 8
+_AT_ONCE = 1 << 10
+"""So many names are hashed at a time, since a processor keeps their characters at hand."""
 
 
 def utf16(text: str) -> bytes:
@@ -93,10 +95,8 @@ def string_hashes(names: Sequence[str]) -> Hashes:
     """
     joined = "".join(names)
     lengths = np.fromiter(map(len, names), np.int64, len(names))
-    if joined.isascii():
-        units = np.frombuffer(joined.encode(), np.uint8).astype(np.uint32)
-    else:
-        units = np.frombuffer(utf16(joined), ">u2").astype(np.uint32)
+    ascii = joined.isascii()
+    units = np.frombuffer(joined.encode() if ascii else utf16(joined), np.uint8 if ascii else ">u2")
     if len(units) != len(joined):  # characters beyond U+FFFF are two units each
         lengths = np.array([len(utf16(name)) // 2 for name in names], np.int64)
     starts = np.cumsum(lengths) - lengths
@@ -104,9 +104,12 @@ def string_hashes(names: Sequence[str]) -> Hashes:
     for length in (np.flatnonzero(np.bincount(lengths)[1:]) + 1).tolist():
         powers = np.full(length, 31, np.uint32)
         powers[-1] = 1
-        powers = np.cumprod(powers[::-1], dtype=np.uint32)[::-1]
-        of_length = np.flatnonzero(lengths == length)
-        hashes[of_length] = sliding_window_view(units, length)[starts[of_length]] @ powers
+        powers = np.cumprod(powers[::-1], dtype=np.uint32)[::-1].copy()  # as it is walked
+        of_length, windows = np.flatnonzero(lengths == length), sliding_window_view(units, length)
+        for at in range(0, len(of_length), _AT_ONCE):
+            some = of_length[at : at + _AT_ONCE]
+            characters = windows[starts[some]].astype(np.uint32)
+            hashes[some] = np.einsum("ij,j->i", characters, powers)
     return hashes
 
 

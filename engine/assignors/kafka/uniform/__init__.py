@@ -33,14 +33,11 @@ def uniform(groups: GroupSpec) -> Answers:
     asked = np.diff(groups.member_start) > 0
     problems = {number: problem for number, problem in problems.items() if asked[number]}
     asked[list(problems)] = False
-    equal = alike(groups)
-    place, own = np.full(groups.partition_count, NONE, np.int64), dict[int, Assignment]()
+    equal, own = alike(groups), dict[int, Assignment]()
+    owner = np.full(groups.partition_count, NONE, np.int32)
     if (asked & equal).any():
-        problems |= assign_homogeneous(groups, asked & equal, order, target, ids, place)
+        problems |= assign_homogeneous(groups, asked & equal, order, target, ids, owner)
     if (asked & ~equal).any():
-        refused, own = assign_heterogeneous(groups, asked & ~equal, order, target, ids, place)
+        refused, own = assign_heterogeneous(groups, asked & ~equal, order, target, ids, owner)
         problems |= refused
-    if own:
-        place[np.isin(groups.group_of, list(own))] = NONE
-    owner = np.append(order, np.int32(NONE))[place]
     return Answers(assignment=Assignment(owner=owner), problems=problems, own=own)

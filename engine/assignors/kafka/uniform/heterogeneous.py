@@ -123,7 +123,7 @@ def assign_heterogeneous(
     order: Indices,
     target: MemberPartitions,
     ids: Uuids,
-    place: Ints,
+    owner: Indices,
 ) -> tuple[dict[int, Infeasible], dict[int, Assignment]]:
     """
     Let members keep what they still subscribe to, deal what is free, then even out.
@@ -134,7 +134,7 @@ def assign_heterogeneous(
         order: (M) the members by place; ties go to the lower place.
         target: What members should own at present.
         ids: The topics' ids.
-        place: (P) filled with who gets what.
+        owner: (P) filled with who gets what, where that says all.
 
     Returns:
         By its number, why a group has no answer: a member has a partition that is no more. And the answer of a group
@@ -151,7 +151,7 @@ def assign_heterogeneous(
     if problems:
         which = which & ~np.isin(np.arange(groups.group_count), list(problems))
         target = target.take(which[groups.group_of_topic[target.topic]])
-    assignment = _TargetAssignment(groups, order, target, place)
+    assignment = _TargetAssignment(groups, order, target)
     # those with most partitions per subscriber first, then with fewest subscribers, then by id
     subscribed = (assignment.subscribers.count > 0) & which[groups.group_of_topic]
     topics = np.flatnonzero(subscribed)
@@ -162,7 +162,11 @@ def assign_heterogeneous(
         assignment.fill(topic)
     for _, of_one in groupby(in_turn, groups.group_of_topic.tolist().__getitem__):
         _balance_topics(assignment, list(of_one))
-    return problems, assignment.held_twice()
+    own = assignment.held_twice()
+    owned = assignment.owner != NONE
+    owned &= ~np.isin(groups.group_of, list(own))
+    owner[owned] = order[assignment.owner[owned]]
+    return problems, own
 
 
 def _balance_topics(assignment: _TargetAssignment, topics: list[int]) -> None:
@@ -192,14 +196,12 @@ class _TargetAssignment:
         steps: How much work balancing has been so far; who has had much will have more.
     """
 
-    def __init__(
-        self, group: GroupSpec, order: Indices, target: MemberPartitions, owner: Ints
-    ) -> None:
+    def __init__(self, group: GroupSpec, order: Indices, target: MemberPartitions) -> None:
         self.group = group
         self.order = order
         self.subscribers = subscribers_in_order(group, order)
         self.size = np.bincount(target.place, minlength=len(group.members))
-        self.owner = owner
+        self.owner = np.full(group.partition_count, NONE, np.int64)
         partition = group.topic_start[target.topic] + target.number
         self.owner[partition] = target.place  # of several, the last stays
         self.second = target.take(self.owner[partition] != target.place)

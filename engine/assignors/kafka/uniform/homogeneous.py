@@ -15,7 +15,7 @@ from ...kit.java_order import Uuids, bucket_orders, uuid_hashes
 from ...kit.members import partition_order
 from ...kit.orders import stable_order
 from ..group_coordinator import topics_named
-from .target import MemberPartitions, held_wrongly, partitions_held_once, refusals
+from .target import MemberPartitions, held_wrongly, refusals
 
 
 def assign_homogeneous(
@@ -24,7 +24,7 @@ def assign_homogeneous(
     order: Indices,
     target: MemberPartitions,
     ids: Uuids,
-    place: Ints,
+    owner: Indices,
 ) -> dict[int, Infeasible]:
     """
     Let each member keep what its quota allows, and deal the rest to those that have room.
@@ -38,7 +38,7 @@ def assign_homogeneous(
         order: (M) the members by place, as they are asked.
         target: What they should own at present.
         ids: The topics' ids.
-        place: (P) filled with who gets what.
+        owner: (P) filled with who gets what.
 
     Returns:
         Why a group has no answer, by its number: a partition is owned twice, or is no more.
@@ -48,7 +48,7 @@ def assign_homogeneous(
     wanted = np.zeros(len(groups.topics), np.bool_)
     wanted[topics] = True
     target = target.take(wanted[target.topic])
-    owned = partitions_held_once(groups, target)
+    owned = target.partition
     if owned is None:
         problems = refusals(
             groups,
@@ -59,21 +59,20 @@ def assign_homogeneous(
         refused = np.isin(groups.group_of_topic, list(problems))
         topics, target = topics[~refused[topics]], target.take(~refused[target.topic])
         owned = groups.topic_start[target.topic] + target.number
-    topics = _as_walked(groups, topics, ids)
     has = np.bincount(target.place, minlength=len(order))
-    of_topics = groups.group_of_topic[topics]
     partitions = np.zeros(groups.group_count, np.int64)
-    np.add.at(partitions, of_topics, groups.topic_size[topics])
+    np.add.at(partitions, groups.group_of_topic[topics], groups.topic_size[topics])
     quota = quotas(has, partitions, groups.member_start)
-    nth = np.arange(len(target)) - np.repeat(np.cumsum(has) - has, has)
-    fits = nth < quota[target.place]
-    place[owned] = target.place
-    every = partition_order(groups, topics)
-    dealt = every[place[every] == NONE]
-    if not fits.all():
-        dealt = np.concatenate([dealt, owned[~fits]])
-        dealt = dealt[stable_order(groups.group_of[dealt])]
-    place[dealt] = np.repeat(np.arange(len(order)), np.maximum(quota - has, 0))
+    keeps = np.minimum(has, quota)
+    owner[owned] = np.repeat(order, has)
+    ends = np.cumsum(has - keeps)
+    dealt = owned[np.repeat(np.cumsum(has) - ends, has - keeps) + np.arange(ends[-1])]
+    if len(owned) < partitions.sum():
+        every = partition_order(groups, _as_walked(groups, topics, ids))
+        free = every[owner[every] == NONE]
+        both = np.concatenate([free, dealt])
+        dealt = both[stable_order(groups.group_of[both])] if len(dealt) else free
+    owner[dealt] = np.repeat(order, quota - keeps)
     return problems
 
 

@@ -8,11 +8,11 @@ Source: `GroupSpecImpl` and `MemberAssignment` of Kafka 4.3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ....model.arrays import NONE, Flags, Indices, Ints, starts_of
+from ....model.arrays import NONE, Flags, Indices, Ints, ragged_entries, starts_of
 from ....model.assignments import Assignment, Lists
 from ....model.errors import Infeasible
 from ...interface import GroupSpec
@@ -29,11 +29,13 @@ class MemberPartitions:
         place: (entries) the holder's place in some order of members.
         topic: (entries) topic index.
         number: (entries) partition number within the topic; it may be one that does not exist.
+        partition: (entries) `partitions_held_once`, where it is known.
     """
 
-    place: Ints
-    topic: Ints
-    number: Ints
+    place: Ints | Indices
+    topic: Ints | Indices
+    number: Ints | Indices
+    partition: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.place)
@@ -43,7 +45,10 @@ class MemberPartitions:
         if index.dtype == np.bool_ and index.all():
             return self
         return MemberPartitions(
-            place=self.place[index], topic=self.topic[index], number=self.number[index]
+            place=self.place[index],
+            topic=self.topic[index],
+            number=self.number[index],
+            partition=None if self.partition is None else self.partition[index],
         )
 
 
@@ -64,25 +69,29 @@ def current_target(group: GroupSpec, order: Indices) -> MemberPartitions:
     >>> target.place.tolist(), target.topic.tolist(), target.number.tolist()
     ([0, 0, 0, 1], [0, 0, 1, 0], [0, 2, 0, 1])
     """
-    starts, sizes = group.owned_start[order], np.diff(group.owned_start)[order]
-    ends = np.cumsum(sizes)
-    entry = np.repeat(starts - (ends - sizes), sizes) + np.arange(len(group.owned_topic))
+    start, entry = ragged_entries(group.owned_start, order)
     held = MemberPartitions(
-        place=np.repeat(np.arange(len(order)), sizes),
-        topic=group.owned_topic[entry].astype(np.int64),
-        number=group.owned_partition[entry].astype(np.int64),
+        place=np.repeat(np.arange(len(order), dtype=np.int32), np.diff(start)),
+        topic=group.owned_topic[entry],
+        number=group.owned_partition[entry],
     )
-    there = np.append(group.topic_exists, False)[held.topic]  # NONE reads the last entry
-    held = _by_topic(held.take(there), len(group.topics))
-    return held if partitions_held_once(group, held) is not None else _once(held)
+    there = np.append(group.topic_exists, False)
+    if not there[:-1].all() or held.topic.min(initial=0) == NONE:
+        held = held.take(there[held.topic])  # NONE reads the last entry
+    held = _by_topic(held, len(group.topics))
+    partition = partitions_held_once(group, held)
+    return _once(held) if partition is None else replace(held, partition=partition)
 
 
 def _by_topic(held: MemberPartitions, topics: int) -> MemberPartitions:
     """Each member's entries of one topic together, where the topic is first mentioned."""
-    keys = held.place * topics + held.topic
-    runs = keys[np.diff(keys, prepend=NONE) != 0]
-    if len(distinct(runs, int(keys.max(initial=0)) + 1)) == len(runs):
+    begins = np.ones(len(held), np.bool_)
+    begins[1:] = held.place[1:] != held.place[:-1]
+    begins[1:] |= held.topic[1:] != held.topic[:-1]
+    runs = held.place[begins].astype(np.int64) * topics + held.topic[begins]
+    if len(distinct(runs, int(runs.max(initial=0)) + 1)) == len(runs):
         return held
+    keys = held.place.astype(np.int64) * topics + held.topic
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     return held.take(stable_order(first[which]))
 
@@ -142,7 +151,7 @@ def partitions_held_once(group: GroupSpec, held: MemberPartitions) -> Ints | Non
 def held_wrongly(group: GroupSpec, held: MemberPartitions) -> Flags:
     """(entries) what is no more, or held by more than one."""
     sizes = group.topic_size[held.topic]
-    keys = held.topic * (held.number.max(initial=0) + 1) + held.number
+    keys = held.topic.astype(np.int64) * (int(held.number.max(initial=0)) + 1) + held.number
     _, which, times = np.unique(keys, return_inverse=True, return_counts=True)
     wrong: Flags = (held.number >= sizes) | (times > 1)[which]
     return wrong

@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from evenkeel.engine.assignors.interface import build_spec, spec
-from evenkeel.engine.assignors.kafka.group_coordinator import homogeneous, subscribed_topics
+from evenkeel.engine.assignors.interface import build_spec, spec, together
+from evenkeel.engine.assignors.kafka.group_coordinator import (
+    alike,
+    homogeneous,
+    subscribed_topics,
+)
 from evenkeel.engine.assignors.kafka.racks import rack_aware_topics, replica_racks
 from evenkeel.engine.assignors.kit.members import member_order, subscribers_in_order
 from evenkeel.engine.assignors.kit.orders import distinct
@@ -133,6 +138,12 @@ def test_homogeneous_is_one_distinct_set(group):
     sets = {frozenset(group.subscribed(m).tolist()) for m in range(len(group.members))}
 
     assert homogeneous(group) == (len(sets) <= 1)
+
+
+@given(st.lists(groups(), min_size=1, max_size=4))
+def test_groups_are_homogeneous_each_by_itself(some):
+    """Whatever stands beside it."""
+    assert alike(together(some)).tolist() == [homogeneous(group) for group in some]
 
 
 def test_subscribed_topics_are_those_there_are_each_once():

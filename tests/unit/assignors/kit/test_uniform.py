@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.assignors.interface import spec
+from evenkeel.engine.assignors.interface import spec, together
 from evenkeel.engine.assignors.kafka.group_coordinator import topic_ids
+from evenkeel.engine.assignors.kafka.uniform import uniform
 from evenkeel.engine.assignors.kafka.uniform.heterogeneous import (
     lowest_first,
     moves_between,
@@ -129,6 +130,17 @@ def test_what_is_no_id_is_named_with_its_topic(text):
     """A malformed id is not guessed at."""
     with pytest.raises(Infeasible, match=r"topic 't' has the id .*no topic id"):
         _ids(text)
+
+
+def test_a_group_with_a_malformed_id_leaves_the_others_their_answers():
+    """It alone has none, and the others' topics keep their ids."""
+    good, ids = spec({"a": ["t"]}, {"t": 1}), (str(UUID(int=5)), None, "orders")
+    groups = [replace(good, topic_ids=(known,)) for known in ids]
+
+    answers = uniform(together(groups))
+
+    assert [*answers.problems] == [2]
+    assert answers.assignment.owner.tolist() == [0, 1, -1]
 
 
 def _one_after_another(has, partitions):
