@@ -221,7 +221,7 @@ def test_many_small_calls_come_to_compiled_code(monkeypatch, fresh, kept, starte
 @pytest.mark.usefixtures("with_numba")
 @pytest.mark.parametrize(("kept", "started"), [(True, False), (True, True), (False, False)])
 def test_numba_starts_for_what_all_strategies_ask_together(monkeypatch, fresh, kept, started):
-    """A process of many small groups comes to kept forms by all that it does; more of them are loaded where each pays."""
+    """A process of many small groups comes to kept forms by all that it does; others load where each pays."""
     loop = fresh(kept=kept, started=started)
     monkeypatch.setattr(Kernel, "fast", "compiled")
     Tally().add(WORTH_STARTING)
