@@ -43,8 +43,8 @@ searched, from what there is and from nothing, by moves and exchanges that each 
 it is told what no assignment is below. Searches take at most *work* elementary steps, which are counted, so that the
 same group gets the same answer on any machine. Ties go to what comes first with members and topics in order of name.
 
-Cost: 0.05 ms where there is no backlog. With one, in processor time, 11 ms for 10 members and 100 partitions, 0.4 s
-for 1,000 and 50,000 once compiled; 4 ms a group of up to 20 members and 120 partitions.
+Cost: 0.05 ms where there is no backlog. With one, in processor time, 11 ms for 10 members and 100 partitions, half of
+one once compiled, 0.4 s for 1,000 and 50,000; 4 ms a group of up to 20 members and 120 partitions.
 Source: work-conserving queues as fluids, over the horizon of `metrics.forecast`; longest processing time first
 (Graham, 1969).
 

@@ -358,3 +358,17 @@ def test_a_backlog_is_dealt_out_like_arrivals_and_what_waits_for_a_commit_is_non
     assert words_of(behind.proof).endswith(
         "; the backlog of 4 partitions counts as work of the coming hour"
     )
+
+
+def test_a_group_in_more_racks_than_a_word_has_bits_reads_nearby():
+    """Patterns of replicas are words of two bits per rack; with 40 racks they are longer than 64."""
+    racks = [f"rack-{number:02}" for number in range(40)]
+    group = spec(
+        {f"in-{rack}": ["t"] for rack in racks},
+        {"t": len(racks)},
+        racks={f"in-{rack}": rack for rack in racks},
+        replicas={"t": [[rack] for rack in racks]},
+        rates={"t": [number + 1 for number in range(len(racks))]},
+    )
+
+    assert Balanced().assign(group).owner.tolist() == list(range(len(racks)))

@@ -47,6 +47,7 @@ def fresh(monkeypatch):
 
     def make(*, kept, started=False):
         monkeypatch.setattr(Kernel, "started", started)
+        monkeypatch.setattr(Tally, "of_all", 0)
         made = Kernel(total.function)
         vars(made)["kept"] = kept
         return made
@@ -215,6 +216,18 @@ def test_many_small_calls_come_to_compiled_code(monkeypatch, fresh, kept, starte
 
     assert {at_work(loop, worth // 10, tally) for _ in range(9)} == {loop}
     assert at_work(loop, worth // 10, tally) == "compiled"
+
+
+@pytest.mark.usefixtures("with_numba")
+@pytest.mark.parametrize(("kept", "started"), [(True, False), (True, True), (False, False)])
+def test_numba_starts_for_what_all_strategies_ask_together(monkeypatch, fresh, kept, started):
+    """A process of many small groups comes to kept forms by all that it does; others load where each pays."""
+    loop = fresh(kept=kept, started=started)
+    monkeypatch.setattr(Kernel, "fast", "compiled")
+    Tally().add(WORTH_STARTING)
+
+    starts = kept and not started
+    assert at_work(loop, 1, Tally()) == ("compiled" if starts else loop)
 
 
 def test_without_numba_everything_is_interpreted(monkeypatch, fresh):
