@@ -200,6 +200,33 @@ def computing(snapshot_id: str, groups: str) -> Iterator[Ports]:
                 _go_on(note, ports, groups)
 
 
+def compute_small(ports: Ports, snapshot_id: str, groups: str, also: Iterable[str]) -> bool:
+    """
+    Compute metrics and candidates of a snapshot in this process if it needs no Spark.
+
+    Args:
+        ports: The ports of the step.
+        snapshot_id: Id of the snapshot.
+        groups: Shell pattern of group ids.
+        also: Superseded snapshots that are also measured.
+
+    Returns:
+        Whether it did.
+    """
+    size, bound = pipeline.size_of(ports.lake, snapshot_id, groups), ports.settings.spark_above
+    is_small = size <= bound
+    where = "in this task" if is_small else "with Spark"
+    log.info("a snapshot of size %s is computed %s (spark_above = %s)", size, where, bound)
+    if is_small:
+        here = pipeline.in_this_process(ports.lake, ports.settings)
+        pipeline.compute(ports.lake, ports.settings, snapshot_id, groups, also, here, _tell)
+    return is_small
+
+
+def _tell(line: str) -> None:
+    log.info("%s", printable(line))
+
+
 def _go_on(note: Note, ports: Ports, groups: str) -> None:
     """If the metrics exist, record the first step and start the second one."""
     if pipeline.is_made(ports.lake, ports.settings, "metrics", str(note.snapshot_id), groups):

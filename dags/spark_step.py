@@ -16,11 +16,12 @@ from airflow.sdk.exceptions import AirflowSkipException
 
 class SparkStep(BaseOperator):
     """
-    Run `evenkeel.spark_tasks.<task_id>` on a snapshot: metrics, then candidates, in one Spark application.
+    Compute metrics, then candidates, of a snapshot. `step_run` has a row for each of the two steps.
 
-    `step_run` has a row for each of the two steps.
+    A snapshot up to the setting `spark_above` is computed here, a larger one by `evenkeel.spark_tasks.<task_id>` in one
+    Spark application.
 
-    The process and its children (the Spark driver starts Java and Python workers) form a process group that ends with
+    Its process and its children (the Spark driver starts Java and Python workers) form a process group that ends with
     the task. Its output goes to the task log. On failure its last line, the error of the engine, becomes the error of
     the task.
 
@@ -55,9 +56,10 @@ class SparkStep(BaseOperator):
             raise AirflowSkipException("The snapshot was rejected.")
         self.also = runtime.to_measure(self.snapshot_id, run_id=context["run_id"])
         with runtime.computing(self.snapshot_id, self.groups) as ports:
-            problem = self._run(self.command(), connections.environment(ports.settings))
-            if problem:
-                raise EvenkeelError(problem)
+            if not runtime.compute_small(ports, self.snapshot_id, self.groups, self.also):
+                problem = self._run(self.command(), connections.environment(ports.settings))
+                if problem:
+                    raise EvenkeelError(problem)
 
     def command(self) -> list[str]:
         """The command."""

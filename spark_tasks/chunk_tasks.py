@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import os
 import pickle
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,10 +19,9 @@ from pyspark.sql import SparkSession
 
 from evenkeel.engine.config import SECRET_KEYS, Settings
 from evenkeel.engine.model.errors import EvenkeelError
-from evenkeel.engine.model.tables import Table
+from evenkeel.engine.pipeline.compute_steps import Write, run_step
 from evenkeel.engine.ports import Lake, Manifest, WrittenPart
-from evenkeel.engine.snapshots.chunks import CHUNK, Chunk, cut, work_of
-from evenkeel.engine.snapshots.groups_with_past import rows_of_others
+from evenkeel.engine.snapshots.chunks import CHUNK, Chunk, cut
 from evenkeel.spark_tasks.spark_settings import Place
 
 PLAN = pa.schema({"turn": pa.int32(), "number": pa.int32(), "groups": pa.list_(pa.string())})
@@ -35,9 +33,6 @@ RESULT = "made binary, problem binary"
 PER_TASK = 2
 """Chunks per parallel task, to balance the load."""
 
-Work = Callable[[Sequence[str]], Mapping[str, Table]]
-"""The rows of some groups, by dataset."""
-
 Batches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """The function that Spark runs on the rows of a partition."""
 
@@ -45,38 +40,34 @@ Batches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 def run_chunks(
     spark: SparkSession,
     lake: Lake,
+    settings: Settings,
     step: str,
     snapshot_id: str,
-    work: Work,
-    *,
     pattern: str,
     smallest: int,
-    facts: Mapping[str, str],
 ) -> Manifest:
     """
-    Compute the groups of a snapshot and write the tables of a step to the lake.
+    Compute the groups of a snapshot on Spark and write the tables of a step to the lake.
 
     Args:
         spark: The session.
         lake: The lake; every worker opens it again.
-        step: A key of `snapshots.STEPS`.
+        settings: The configuration.
+        step: A key of `pipeline.compute_steps.WORK`.
         snapshot_id: Id of the snapshot.
-        work: Function that runs on the workers.
         pattern: Shell pattern of group ids; rows of other groups are kept.
         smallest: Smallest number of partitions and members for a chunk of its own.
-        facts: Provenance of the rows for the manifest.
 
     Raises:
+        SnapshotNotFound: The lake doesn't have the snapshot, or the metrics that the step needs.
         EvenkeelError: An error of a worker that is not limited to a group.
     """
-    run = secrets.token_hex(4)
-    chunks = plan(spark, work_of(lake, snapshot_id, pattern), smallest)
-    write = _Writing(lake, step, snapshot_id, run, work)
-    written: list[WrittenPart] = _on_workers(spark, chunks, _Task(write))
-    if pattern != "*":
-        others = rows_of_others(lake, snapshot_id, step, pattern)
-        written.append(lake.write_part(step, snapshot_id, run, len(chunks), others))
-    return lake.finish(step, snapshot_id, run, written, facts)
+
+    def spread(sizes: Mapping[str, int], write: Write) -> list[WrittenPart]:
+        return _on_workers(spark, plan(spark, sizes, smallest), _Task(write))
+
+    known = without_secrets(settings)
+    return run_step(lake, known, step, snapshot_id, pattern, spread, computed_by="spark")
 
 
 def plan(spark: SparkSession, work: Mapping[str, int], smallest: int) -> list[Chunk]:
@@ -113,18 +104,6 @@ class _Task:
                     {"made": [made], "problem": [problem]},
                     schema=pa.schema({"made": pa.binary(), "problem": pa.binary()}),
                 )
-
-
-class _Writing:
-    """Computes a chunk, writes its part and returns the part to the driver."""
-
-    def __init__(self, lake: Lake, step: str, snapshot_id: str, run: str, work: Work) -> None:
-        self.lake, self.step, self.snapshot_id = lake, step, snapshot_id
-        self.run, self.work = run, work
-
-    def __call__(self, number: int, groups: Sequence[str]) -> WrittenPart:
-        tables = self.work(groups)
-        return self.lake.write_part(self.step, self.snapshot_id, self.run, number, tables)
 
 
 def _settle() -> None:

@@ -13,9 +13,8 @@ import sys
 from pyspark.sql import SparkSession
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.pipeline import lookback_of, made_by, measure_chunk
 from evenkeel.engine.ports import Lake, Manifest
-from evenkeel.spark_tasks.chunk_tasks import run_chunks, without_secrets
+from evenkeel.spark_tasks.chunk_tasks import run_chunks
 from evenkeel.spark_tasks.job import run_job
 
 SMALLEST = 5_000
@@ -31,17 +30,7 @@ def run(
     Raises:
         SnapshotNotFound: The lake doesn't have the snapshot.
     """
-    lookback, known = lookback_of(lake, settings, snapshot_id), without_secrets(settings)
-    return run_chunks(
-        spark,
-        lake,
-        "metrics",
-        snapshot_id,
-        lambda names: measure_chunk(lake, known, lookback, names),
-        pattern=pattern,
-        smallest=SMALLEST,
-        facts=made_by(settings, pattern),
-    )
+    return run_chunks(spark, lake, settings, "metrics", snapshot_id, pattern, SMALLEST)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -10,26 +10,19 @@ Metrics of superseded snapshots (`--also`) are computed last, within a time budg
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
-from itertools import dropwhile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 
 from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.text import printable
-from evenkeel.engine.ports import Lake
 from evenkeel.spark_tasks import compute_metrics, propose_candidates
 from evenkeel.spark_tasks.job import Run, arguments_of, ended, opened
 
 STEPS: Mapping[str, Run] = {"metrics": compute_metrics.run, "candidates": propose_candidates.run}
 """The steps in order, by the name of their results in the lake."""
-
-ALSO = timedelta(minutes=3)
-"""Time budget for superseded snapshots."""
 
 
 def measure_and_propose(
@@ -48,39 +41,15 @@ def measure_and_propose(
         SnapshotNotFound: The lake doesn't have the snapshot.
     """
     lake = wiring.lake(settings)
-    # report a missing snapshot before Spark starts
-    lake.manifest("snapshot", snapshot_id)
 
-    def is_made(rows: str) -> bool:
-        made = pipeline.is_made(lake, settings, rows, snapshot_id, pattern)
-        if made:
-            _tell(f"{rows} of {snapshot_id} are in the lake, with the same configuration")
-        return made
+    @contextmanager
+    def started() -> Iterator[pipeline.Compute]:
+        with opened(f"evenkeel {snapshot_id}", settings.lake) as spark:
+            yield lambda step, one, groups: STEPS[step](spark, lake, settings, one, groups)
 
-    # what follows from rows that are made anew is made anew
-    left = list(dropwhile(is_made, STEPS))
-    behind = [other for other in also if not pipeline.is_made(lake, settings, "metrics", other)]
-    if not left and not behind:
-        return
-    with opened(f"evenkeel {snapshot_id}", settings.lake) as spark:
-        for rows in left:
-            _make(spark, lake, settings, rows, snapshot_id, pattern)
-        pipeline.on_the_way(
-            behind,
-            lambda other: _make(spark, lake, settings, "metrics", other, "*"),
-            ALSO,
-            _tell,
-            PySparkException,
-        )
-
-
-def _make(
-    spark: SparkSession, lake: Lake, settings: Settings, rows: str, snapshot_id: str, pattern: str
-) -> None:
-    """Run the step with these results, and log its duration."""
-    since = time.monotonic()
-    STEPS[rows](spark, lake, settings, snapshot_id, pattern)
-    _tell(f"{rows} of {snapshot_id}: {time.monotonic() - since:.1f} s")
+    pipeline.compute(
+        lake, settings, snapshot_id, pattern, also, started(), _tell, failures=PySparkException
+    )
 
 
 def _tell(line: str) -> None:

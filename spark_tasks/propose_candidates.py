@@ -13,9 +13,8 @@ import sys
 from pyspark.sql import SparkSession
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.pipeline import made_by, propose_chunk, skipped_groups
 from evenkeel.engine.ports import Lake, Manifest
-from evenkeel.spark_tasks.chunk_tasks import run_chunks, without_secrets
+from evenkeel.spark_tasks.chunk_tasks import run_chunks
 from evenkeel.spark_tasks.job import run_job
 
 SMALLEST = 2_000
@@ -31,18 +30,7 @@ def run(
     Raises:
         SnapshotNotFound: The lake doesn't have the snapshot or its metrics.
     """
-    lake.manifest("metrics", snapshot_id)  # said before any work
-    withheld, known = dict(skipped_groups(lake, snapshot_id)), without_secrets(settings)
-    return run_chunks(
-        spark,
-        lake,
-        "candidates",
-        snapshot_id,
-        lambda names: propose_chunk(lake, known, snapshot_id, names, withheld),
-        pattern=pattern,
-        smallest=SMALLEST,
-        facts=made_by(settings, pattern),
-    )
+    return run_chunks(spark, lake, settings, "candidates", snapshot_id, pattern, SMALLEST)
 
 
 def main(arguments: list[str] | None = None) -> int:

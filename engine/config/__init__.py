@@ -110,6 +110,8 @@ class Settings(BaseSettings):
         keep_candidate_daily_days: Days to keep daily rollups of the results of strategies; at least
             `keep_candidate_hourly_days`.
         max_failed_share: evenkeel rejects a snapshot if more than this share of its groups fails validation.
+        spark_above: evenkeel uses Spark if the groups of a snapshot have more partitions and members than this, else it
+            computes in the Airflow task. 0: always Spark.
         stale_after_seconds: A cluster is stale if its newest snapshot is older than this.
         slack_channel: Default Slack channel. A rule can name another.
         digest_threshold: If more group incidents than this open or resolve at once in a channel, evenkeel sends a
@@ -147,6 +149,7 @@ class Settings(BaseSettings):
     keep_candidate_hourly_days: int = Field(default=2, ge=1)
     keep_candidate_daily_days: int = Field(default=400, ge=1)
     max_failed_share: Share = 0.5
+    spark_above: int = Field(default=50_000, ge=0)
     stale_after_seconds: float = Field(default=900, gt=0)
     slack_channel: str = "#kafka"
     digest_threshold: int = Field(default=5, ge=1)

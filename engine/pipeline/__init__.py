@@ -11,6 +11,7 @@ from ..snapshots.validation import record_validation, skipped_groups
 from .advise import advise
 from .alert import alert, watch
 from .backfill import backfill
+from .compute_steps import Compute, compute, in_this_process, size_of
 from .maintain import maintain
 from .measure import compute_metrics, measure_chunk, record_metrics
 from .next_snapshot import (
@@ -28,12 +29,15 @@ from .snapshot import late_for_advice, repeats, take_scheduled_snapshot, take_sn
 from .watch_groups import watch_groups
 
 __all__ = [
+    "Compute",
     "Turn",
     "advise",
     "alert",
     "backfill",
+    "compute",
     "compute_metrics",
     "groups_with_past",
+    "in_this_process",
     "is_made",
     "late_for_advice",
     "lookback_of",
@@ -48,6 +52,7 @@ __all__ = [
     "record_metrics",
     "record_validation",
     "repeats",
+    "size_of",
     "skipped_groups",
     "take_scheduled_snapshot",
     "take_snapshot",

@@ -1,7 +1,7 @@
 """
 Airflow is upgraded while runs are under way: an older version stops, its database is migrated, the next one goes on.
 
-The cluster is a script, see `tests.helpers.scripted_cluster`, and the plain form does what Spark would.
+The cluster is a script, see `tests.helpers.scripted_cluster`, and so few groups need no Spark.
 """
 
 from __future__ import annotations
@@ -44,11 +44,10 @@ CLUSTERS = ("eu", "us")
 UNDER_WAY = ("snapshot_offsets", "advise_assignments")
 
 SHOWN = """
-# a script in place of brokers, which answers once a file is gone; the plain form does what Spark would
-import os, sys, time
+# a script in place of brokers, which answers once a file is gone
+import os, time
 from datetime import timedelta
 from evenkeel.dags import defaults
-from evenkeel.dags.spark_step import SparkStep
 from evenkeel.engine import wiring
 from tests.helpers.scripted_cluster import connect
 
@@ -59,9 +58,6 @@ def patient(settings, name):
 
 wiring.cluster = patient
 defaults.TASK["retry_delay"] = timedelta(seconds=1)
-SparkStep.command = lambda self: [
-    sys.executable, "-m", "tests.helpers.plain_step", self.snapshot_id, *self.also
-]
 
 """
 

@@ -196,7 +196,7 @@ def pipeline(
         history=module_database_url,
         empty_database=module_empty_database,
         known={*NAMES, "give", "hold"},
-        environment={"EVENKEEL_CLUSTERS": json.dumps(clusters)},
+        environment={"EVENKEEL_CLUSTERS": json.dumps(clusters), "EVENKEEL_SPARK_ABOVE": "0"},
     ) as api:
         api.pause(["give", "hold", WHOLE], paused=False)
         yield Pipeline(

@@ -13,11 +13,10 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
 from threading import Thread
 from types import ModuleType
 from typing import Any
@@ -258,19 +257,12 @@ def measure_and_propose(snapshot_id: str, run: str, made: Make) -> None:
     with runtime.computing(snapshot_id, "*") as ports:
         lake, settings = ports.lake, ports.settings
 
-        def make(step: str, one: str) -> None:
+        def make(step: str, one: str, pattern: str) -> None:
             lake.write(step, one, made(step, lake, settings, one), pipeline.made_by(settings))
 
-        lake.manifest("snapshot", snapshot_id)
-        for step in ("metrics", "candidates"):
-            if not pipeline.is_made(lake, settings, step, snapshot_id):
-                make(step, snapshot_id)
-        pipeline.on_the_way(
-            [one for one in also if not pipeline.is_made(lake, settings, "metrics", one)],
-            partial(make, "metrics"),
-            timedelta(minutes=3),
-            lambda line: None,
-            AirflowException,
+        started = nullcontext(make)
+        pipeline.compute(
+            lake, settings, snapshot_id, "*", also, started, lambda line: None, AirflowException
         )
 
 

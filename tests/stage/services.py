@@ -58,6 +58,8 @@ CONFIG = """\
 # The configuration of the demo, written by it. Yours can look like this one.
 lake = "{lake}"
 stale_after_seconds = 600
+# So few groups need no Spark; the demo shows it nevertheless: leave this out of yours.
+spark_above = 0
 
 [clusters.{name}]
 bootstrap = "{bootstrap}"

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from evenkeel.engine import pipeline
 from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.model.errors import LakeError
+from evenkeel.engine.pipeline import compute_steps
 from evenkeel.engine.snapshots import METRICS
 from evenkeel.spark_tasks import compute_metrics, propose_candidates
 from evenkeel.spark_tasks.chunk_tasks import without_secrets
@@ -74,7 +75,7 @@ def test_what_a_worker_says_is_the_error_of_the_step(spark, lake, monkeypatch):
     def unreadable(lake, settings, past, names):
         raise LakeError("lake is gone.", fix="Mount it.")
 
-    monkeypatch.setattr(compute_metrics, "measure_chunk", unreadable)
+    monkeypatch.setattr(compute_steps, "measure_chunk", unreadable)
     with pytest.raises(LakeError, match="lake is gone"):
         compute_metrics.run(spark, lake, SETTINGS, NEWEST)
 

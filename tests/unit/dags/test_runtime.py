@@ -128,6 +128,7 @@ def measured(history: MemoryHistory, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     return SimpleNamespace(id=only, made=made)
 
 
+RESULTS = ("metrics", "candidates")
 NO_METRICS = [("compute_metrics", "failed", "no Java.")]
 NO_CANDIDATES = [("compute_metrics", "ok", None), ("propose_candidates", "failed", "no Java.")]
 
@@ -167,6 +168,21 @@ def test_both_steps_of_a_process_that_ends_well_are_noted(
     assert [first.step, second.step] == ["compute_metrics", "propose_candidates"]
     assert [first.outcome, second.outcome] == ["ok", "ok"]
     assert first.started_at == first.finished_at == second.started_at <= second.finished_at
+
+
+@pytest.mark.parametrize(("bound", "computed"), [(1, True), (0, False)])
+def test_a_snapshot_up_to_the_bound_is_computed_in_the_task(
+    measured: Any, bound: int, computed: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One above is left to Spark; the log says which, and the setting."""
+    configured = load(connections=CLUSTERS).model_copy(update={"spark_above": bound})
+    ports = runtime.Ports(configured)
+    caplog.set_level("INFO")
+    assert runtime.compute_small(ports, measured.id, "*", []) is computed
+    made = [pipeline.is_made(ports.lake, configured, s, measured.id) for s in RESULTS]
+    assert made == [computed] * 2
+    where = "in this task" if computed else "with Spark"
+    assert f"a snapshot of size 1 is computed {where} (spark_above = {bound})" in caplog.text
 
 
 def test_a_history_that_is_down_hides_nothing(history: MemoryHistory) -> None:

@@ -49,8 +49,9 @@ def running(*program: str, **more: Any) -> Running:
 
 @pytest.fixture(autouse=True)
 def _without_services(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No connections, nobody takes notes, and no snapshot is superseded."""
+    """No connections, nobody takes notes, no snapshot is superseded, and each needs Spark."""
     monkeypatch.setattr(runtime, "to_measure", lambda snapshot_id, *, run_id: [])
+    monkeypatch.setattr(runtime, "compute_small", lambda *_: False)
     monkeypatch.setattr(runtime, "settings", load)
     monkeypatch.setattr(runtime, "_record", lambda *_: None)
 
@@ -128,6 +129,16 @@ def test_the_metrics_of_overtaken_snapshots_are_made_as_well(
     monkeypatch.setattr(SparkStep, "_run", lambda self, command, _: asked.append(command))
     SparkStep(task_id="measure_and_propose", snapshot_id=SNAPSHOT).execute(CONTEXT)
     assert asked[0][-4:] == ["--also", "eu-2", "--also", "eu-1"]
+
+
+def test_a_small_snapshot_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is computed in the task, together with the superseded ones."""
+    asked: list[Any] = []
+    monkeypatch.setattr(runtime, "to_measure", lambda snapshot_id, *, run_id: ["eu-1"])
+    monkeypatch.setattr(runtime, "compute_small", lambda ports, *own: asked.append(own) or True)
+    monkeypatch.setattr(SparkStep, "_run", lambda *_: asked.append("Spark"))
+    SparkStep(task_id="measure_and_propose", snapshot_id=SNAPSHOT, groups="a*").execute(CONTEXT)
+    assert asked == [(SNAPSHOT, "a*", ["eu-1"])]
 
 
 def test_without_a_snapshot_there_is_nothing_to_do() -> None:

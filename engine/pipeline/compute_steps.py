@@ -1,0 +1,195 @@
+"""
+Runs `compute_metrics` and `propose_candidates`: chunks of groups, each written to the lake before the next.
+
+Spark spreads the chunks of a large snapshot over workers. A small snapshot takes less time in this process.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import dropwhile
+
+from ..config import Settings
+from ..model.errors import EvenkeelError
+from ..model.tables import Table
+from ..ports import Lake, Manifest, WrittenPart
+from ..snapshots.chunks import CHUNK, cut, work_of
+from ..snapshots.groups_with_past import lookback_of, rows_of_others
+from ..snapshots.validation import skipped_groups
+from .measure import measure_chunk
+from .next_snapshot import is_made, made_by, on_the_way
+from .propose import propose_chunk
+
+Work = Callable[[Sequence[str]], Mapping[str, Table]]
+"""The rows of some groups, by dataset."""
+
+
+@dataclass(frozen=True)
+class Write:
+    """Computes a chunk, writes its part to the lake and returns the part; picklable if *work* is."""
+
+    lake: Lake
+    step: str
+    snapshot_id: str
+    work: Work
+    run: str = field(default_factory=lambda: secrets.token_hex(4))
+
+    def __call__(self, number: int, groups: Sequence[str]) -> WrittenPart:
+        """The part of some groups."""
+        return self.part(number, self.work(groups))
+
+    def part(self, number: int, tables: Mapping[str, Table]) -> WrittenPart:
+        """Write some rows."""
+        return self.lake.write_part(self.step, self.snapshot_id, self.run, number, tables)
+
+
+Spread = Callable[[Mapping[str, int], Write], list[WrittenPart]]
+"""Writes all chunks of groups, whose work it is given."""
+
+Compute = Callable[[str, str, str], object]
+"""Runs a step, by the name of its results in the lake, on a snapshot and a shell pattern of groups."""
+
+ALSO = timedelta(minutes=3)
+"""Time budget for superseded snapshots."""
+
+
+def metrics_work(lake: Lake, settings: Settings, snapshot_id: str) -> Work:
+    """
+    The function of `compute_metrics` for a chunk.
+
+    Raises:
+        SnapshotNotFound: The lake doesn't have the snapshot.
+    """
+    lookback = lookback_of(lake, settings, snapshot_id)
+    return lambda names: measure_chunk(lake, settings, lookback, names)
+
+
+def candidates_work(lake: Lake, settings: Settings, snapshot_id: str) -> Work:
+    """
+    The function of `propose_candidates` for a chunk.
+
+    Raises:
+        SnapshotNotFound: The lake doesn't have the metrics of the snapshot.
+    """
+    lake.manifest("metrics", snapshot_id)  # before any work
+    withheld = dict(skipped_groups(lake, snapshot_id))
+    return lambda names: propose_chunk(lake, settings, snapshot_id, names, withheld)
+
+
+WORK = {"metrics": metrics_work, "candidates": candidates_work}
+"""The steps in order, by the name of their results in the lake."""
+
+
+def size_of(lake: Lake, snapshot_id: str, pattern: str = "*") -> int:
+    """
+    The partitions and members of the groups of a snapshot, which decide whether Spark computes it.
+
+    Raises:
+        SnapshotNotFound: The lake doesn't have the snapshot.
+    """
+    return sum(work_of(lake, snapshot_id, pattern).values())
+
+
+def compute(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    pattern: str,
+    also: Iterable[str],
+    started: AbstractContextManager[Compute],
+    tell: Callable[[str], object],
+    failures: type[Exception] = EvenkeelError,
+) -> None:
+    """
+    Write metrics and candidates of a snapshot to the lake, unless they exist.
+
+    Results with the same configuration and code are reused, so a retry continues after the last completed step.
+
+    Args:
+        lake: The lake.
+        settings: The configuration.
+        snapshot_id: Id of the snapshot.
+        pattern: Shell pattern of group ids.
+        also: Superseded snapshots that also get metrics of all groups, if possible.
+        started: Opened if there is work, for as long as it takes.
+        tell: Called with a line about each step.
+        failures: Exceptions of superseded snapshots that don't stop the run, in addition to errors of evenkeel.
+
+    Raises:
+        SnapshotNotFound: The lake doesn't have the snapshot.
+    """
+    lake.manifest("snapshot", snapshot_id)  # before anything starts
+
+    def exists(step: str) -> bool:
+        made = is_made(lake, settings, step, snapshot_id, pattern)
+        if made:
+            tell(f"{step} of {snapshot_id} are in the lake, with the same configuration")
+        return made
+
+    # what follows from rows that are made anew is made anew
+    left = list(dropwhile(exists, WORK))
+    behind = [other for other in also if not is_made(lake, settings, "metrics", other)]
+    if not left and not behind:
+        return
+    with started as run:
+
+        def timed(step: str, one: str, groups: str) -> None:
+            since = time.monotonic()
+            run(step, one, groups)
+            tell(f"{step} of {one}: {time.monotonic() - since:.1f} s")
+
+        for step in left:
+            timed(step, snapshot_id, pattern)
+        on_the_way(behind, lambda other: timed("metrics", other, "*"), ALSO, tell, failures)
+
+
+@contextmanager
+def in_this_process(lake: Lake, settings: Settings) -> Iterator[Compute]:
+    """Runs steps without Spark, with equal results."""
+
+    def one_by_one(sizes: Mapping[str, int], write: Write) -> list[WrittenPart]:
+        return [write(chunk.number, chunk.groups) for chunk in cut(sizes, CHUNK)]
+
+    def run(step: str, snapshot_id: str, pattern: str) -> Manifest:
+        return run_step(lake, settings, step, snapshot_id, pattern, one_by_one, "evenkeel")
+
+    yield run
+
+
+def run_step(
+    lake: Lake,
+    settings: Settings,
+    step: str,
+    snapshot_id: str,
+    pattern: str,
+    spread: Spread,
+    computed_by: str,
+) -> Manifest:
+    """
+    Compute the groups of a snapshot and write the tables of a step to the lake.
+
+    Args:
+        lake: The lake.
+        settings: The configuration.
+        step: A key of `WORK`.
+        snapshot_id: Id of the snapshot.
+        pattern: Shell pattern of group ids; rows of other groups are kept.
+        spread: Cuts the groups into chunks and writes each.
+        computed_by: `spark` or `evenkeel`; stored in the manifest beside the provenance of the rows.
+
+    Raises:
+        SnapshotNotFound: The lake doesn't have the snapshot, or the metrics that the step needs.
+        EvenkeelError: An error that is not limited to a group.
+    """
+    write = Write(lake, step, snapshot_id, WORK[step](lake, settings, snapshot_id))
+    written = spread(work_of(lake, snapshot_id, pattern), write)
+    if pattern != "*":
+        others = rows_of_others(lake, snapshot_id, step, pattern)
+        written.append(write.part(len(written), others))
+    facts = made_by(settings, pattern) | {"computed_by": computed_by}
+    return lake.finish(step, snapshot_id, write.run, written, facts)
