@@ -31,7 +31,7 @@ from evenkeel.engine.snapshots import (
 )
 from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
 from evenkeel.expectations.frames import LISTS, Frame, snapshot_frames
-from evenkeel.expectations.gx_import import load_great_expectations
+from evenkeel.expectations.gx_import import configured_once, load_great_expectations
 
 EXAMPLES = 3
 """Maximum number of rows in a reason."""
@@ -199,7 +199,8 @@ def check(frames: Mapping[str, Frame], suites: Mapping[str, Any]) -> list[dict[s
         expectations = suites[name].expectations
         columns = {column for each in expectations for column in _columns_of(each)}
         batch = batches.get_batch({"dataframe": _narrow(frame.table, columns).to_pandas()})
-        validated = batch.validate(suites[name], result_format={"result_format": "COMPLETE"})
+        with configured_once():
+            validated = batch.validate(suites[name], result_format={"result_format": "COMPLETE"})
         results = {each.expectation_config.description: each for each in validated.results}
         for expectation in expectations:
             rows += _rows(frame, results[expectation.description])

@@ -196,8 +196,9 @@ def _environment(where: Place, database_url: str) -> dict[str, str]:
     left_out = (
         "EVENKEEL_",
         "AIRFLOW",
-        "PYTHONPATH",
-    )  # that path may lead to other code than is measured
+        "PYTHONPATH",  # it may lead to other code than is measured
+        "PYTHONDONTWRITEBYTECODE",  # an installation has its own compiled
+    )
     own = {k: v for k, v in os.environ.items() if not k.startswith(left_out)}
     kept = {k: v for k, v in os.environ.items() if k.startswith("EVENKEEL_SPARK")}
     return {

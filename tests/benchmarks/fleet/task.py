@@ -9,6 +9,7 @@ names, to be left out. It runs under the interpreter of any checkout and so impo
 
 from __future__ import annotations
 
+import compileall
 import inspect
 import json
 import logging
@@ -58,10 +59,13 @@ def _prepare(snapshot_id: str) -> None:
 
 
 def _warm_up(snapshot_id: str) -> None:
-    """Have compiled what Numba compiles once per installation: metrics and candidates in the plain form."""
+    """Have compiled what is compiled once per installation: evenkeel, and metrics and candidates by Numba."""
+    import evenkeel
     from evenkeel.engine import pipeline, wiring
     from evenkeel.engine.cli import compile_kernels
 
+    for room in Path(evenkeel.__file__).parent.iterdir():
+        compileall.compile_dir(room, quiet=1)
     settings = wiring.settings()
     lake = wiring.lake(settings)
     pipeline.record_metrics(

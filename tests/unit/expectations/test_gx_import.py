@@ -65,3 +65,37 @@ left = [finder for finder in sys.meta_path if isinstance(finder, gx_import._Spar
 print(json.dumps({"same": sys.modules["pyspark"] is pyspark, "left": len(left)}))
 """)
     assert found == {"same": True, "left": 0}
+
+
+def test_its_models_are_those_it_makes_itself():
+    """Fields, defaults and validators of every expectation are the same as after an ordinary import."""
+    shown = """
+import great_expectations.expectations as gxe
+from pydantic.v1 import main, utils
+kinds = sorted(name for name in vars(gxe) if name.startswith("Expect"))
+fields = [
+    (kind, name, repr(field), sorted(field.class_validators), len(field.validators or ()))
+    for kind in kinds for name, field in getattr(gxe, kind).__fields__.items()
+]
+print(json.dumps({"fields": fields, "deep": main.smart_deepcopy is utils.smart_deepcopy}))
+"""
+    ours = told(
+        "from evenkeel.expectations import gx_import; gx_import.load_great_expectations()" + shown
+    )
+    assert len(ours["fields"]) > 500
+    assert ours == told(shown)
+
+
+def test_an_expectation_is_configured_anew_after_a_validation():
+    """While it is validated nothing changes it; before and after, a change is seen."""
+    found = told("""
+from evenkeel.expectations import gx_import
+gx_import.load_great_expectations()
+import great_expectations.expectations as gxe
+one = gxe.ExpectColumnValuesToNotBeNull(column="a")
+with gx_import.configured_once():
+    same = one.configuration is one.configuration
+one.column = "b"
+print(json.dumps({"same": same, "then": one.configuration.kwargs["column"]}))
+""")
+    assert found == {"same": True, "then": "b"}
