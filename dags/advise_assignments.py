@@ -5,7 +5,8 @@
 
 1. `validate_snapshot` claims the snapshot and validates it group by group.
 2. `measure_and_propose` computes lag, rates, skew and cross-rack traffic, and simulates every strategy for
-   every group. It runs the steps `compute_metrics` and `propose_candidates` in one Spark application.
+   every group: the steps `compute_metrics` and `propose_candidates`. Up to the setting `spark_above`
+   it does so itself, above that in one Spark application. The log shows which.
 3. `validate_candidates` validates metrics and candidates and stores them in the history database.
 4. `advise` decides for each group: switch or stay, with the reason.
 5. `alert` notifies Slack of news.
