@@ -8,12 +8,12 @@ who came. A dynamic member that restarted did both; a static one (KIP-345) has w
 Both counts are from snapshot to snapshot, by what stays the same over restarts: a partition that a restarted member
 lost and got back did not move. What happened between two snapshots and left no trace is in neither.
 
->>> from evenkeel.engine.assignors.interface import spec
+>>> from evenkeel.engine.assignors.interface import answering, spec
 >>> from evenkeel.engine.assignors import ASSIGNORS
 >>> three = spec({m: ["t"] for m in "abc"}, {"t": 6}, owned={"a": [("t", 0), ("t", 1)], "b": [("t", 2), ("t", 3)]})
 >>> two = spec({m: ["t"] for m in "bc"}, {"t": 6}, owned={"b": [("t", 0), ("t", 1), ("t", 2)]})
 >>> past = [Membership(group=each, identities=each.members) for each in (three, two)]
->>> replayed(ASSIGNORS["range"].assign, past)
+>>> replayed(answering(ASSIGNORS["range"].assign), past)
 PastChanges(compared=1, changed=1, joins=0, leaves=1, restarts=0, moved=2, would_move=3)
 
 What it does not do: see who changed a subscription and nothing else, or know what lags were between snapshots.

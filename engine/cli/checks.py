@@ -137,9 +137,7 @@ def java() -> Check:
         return Check("java", OK, detail)
     home = os.environ.get("JAVA_HOME")
     program = str(Path(home, "bin", "java")) if home else "java"
-    fix = (
-        f"Install Java {JAVA} or newer, or set JAVA_HOME; scheduled runs above spark_above need it."
-    )
+    fix = f"Install Java {JAVA} or newer, or set JAVA_HOME; runs above spark_above need it."
     if shutil.which(program) is None:
         return Check("java", WARN, f"{program} is not there.", fix)
     try:

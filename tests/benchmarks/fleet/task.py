@@ -64,7 +64,7 @@ def _warm_up(snapshot_id: str) -> None:
     from evenkeel.engine import pipeline, wiring
     from evenkeel.engine.cli import compile_kernels
 
-    for room in Path(evenkeel.__file__).parent.iterdir():
+    for room in Path(evenkeel.__file__).parent.glob("*/"):
         compileall.compile_dir(room, quiet=1)
     settings = wiring.settings()
     lake = wiring.lake(settings)
