@@ -227,12 +227,11 @@ class Texts(Series):
         return [None if place < 0 else words[place] for place in self.places.tolist()]
 
     def equals(self, other: Series) -> bool:
-        return (
-            isinstance(other, Texts)
-            and self.kind == other.kind
-            and len(self) == len(other)
-            and np.array_equal(self.index_in(other.words), other.places)
-        )
+        if not isinstance(other, Texts) or self.kind != other.kind or len(self) != len(other):
+            return False
+        same = self.words is other.words or [*self.words] == [*other.words]
+        places = self.places if same else self.index_in(other.words)
+        return np.array_equal(places, other.places)
 
     @cached_property
     def _short(self) -> tuple[Sequence[Any], Indices]:

@@ -85,9 +85,38 @@ class MetricRows:
         )
 
     @cached_property
+    def numbers(self) -> Mapping[str, list[Any]]:
+        """Columns of `GroupMetrics` that reductions give, each with one entry per group."""
+        return _numbers_of(self.seen)
+
+    @cached_property
+    def live(self) -> Mapping[int, Figures]:
+        """Figures of the assignment that each group has now, by number; of none where there is none to judge."""
+        batch, partitions = self.batch, self.numbers["partitions"]
+        judged = [
+            group
+            for group, sound in enumerate(self.sound.tolist())
+            if sound and self._is_judged(group) and partitions[group]
+        ]
+        if not judged:
+            return {}
+        judge = Judge.together([_judge(self.settings, self.seen, group) for group in judged])
+        found = dict(zip(judged, judge.all_figures(judge.group.owner), strict=True))
+        for group in judged:
+            header = batch.headers[group]
+            if header.places_tasks:
+                streams = self.settings.rule(header.cluster, header.group).streams
+                if (now := copies_now(batch.groups[group], streams)) is not None:
+                    found[group] = now[1].scored(found[group])
+        return found
+
+    def _is_judged(self, group: int) -> bool:
+        return bool(self.batch.topics[group]) and not self.batch.headers[group].rebalancing
+
+    @cached_property
     def rows(self) -> list[GroupMetrics]:
         """(G) what is said of each group, but for what only forecasts need."""
-        numbers, members = _numbers_of(self.seen), self.batch.members.counts.tolist()
+        members = self.batch.members.counts.tolist()
         return [
             silent_row(
                 error,
@@ -95,7 +124,7 @@ class MetricRows:
                 members=members[group] if header.error is None else None,
             )
             if error
-            else self._measured(group, numbers)
+            else self._measured(group)
             for group, (header, error) in enumerate(
                 zip(self.batch.headers, self.errors, strict=True)
             )
@@ -121,12 +150,12 @@ class MetricRows:
             "assignor": header.assignor,
         }
 
-    def _measured(self, group: int, numbers: Mapping[str, list[Any]]) -> GroupMetrics:
+    def _measured(self, group: int) -> GroupMetrics:
         seen, header = self.seen, self.batch.headers[group]
         subscribe = bool(self.batch.topics[group])
-        judged = subscribe and not header.rebalancing
+        judged = self._is_judged(group)
         diagnosed = seen.diagnoses[group]
-        own = {name: values[group] for name, values in numbers.items()}
+        own = {name: values[group] for name, values in self.numbers.items()}
         if not judged:
             own |= {"idle_members": None, "unowned_partitions": None}
         if not subscribe:
@@ -143,7 +172,7 @@ class MetricRows:
             diagnosis_reason=because(diagnosed.facts) or None,
             assignment=fingerprint(self.batch, group) if judged else None,
             subscribed_topics=tuple(sorted(seen.subscribed_topics[group])) or None,
-            live=_figures(self.settings, seen, group) if judged and own["partitions"] else None,
+            live=self.live.get(group),
             change=membership_change(
                 self.batch, group, self.earlier, self.settings.rule(header.cluster, header.group)
             ),
@@ -297,23 +326,18 @@ def _numbers(values: Floats) -> list[float | None]:
     return [None if k else v for v, k in zip(values.tolist(), known.tolist(), strict=True)]
 
 
-def _figures(settings: Settings, seen: Observation, number: int) -> Figures:
-    """What the judge says of the assignment that a group has now."""
+def _judge(settings: Settings, seen: Observation, number: int) -> Judge:
+    """Who scores the assignments of a group of a batch."""
     batch, rows = seen.batch, seen.batch.rows(number)
     group, rates = batch.groups[number], seen.production.per_second[rows]
-    spec = spec_of(group, seen.lag.for_people.take(rows), rates)
-    rule = settings.rule(group.cluster, group.group)
-    judge = judge_of(
+    return judge_of(
         group,
-        spec,
-        rule,
+        spec_of(group, seen.lag.for_people.take(rows), rates),
+        settings.rule(group.cluster, group.group),
         production=rates,
         bytes_per_record=seen.sizes.bytes[rows],
         capacity=seen.capacity.sure[batch.members_of(number)],
     )
-    figures = judge.figures(spec.owner)
-    now = copies_now(group, rule.streams) if group.places_tasks else None
-    return figures if now is None else now[1].scored(figures)
 
 
 def _of_members(rates: Floats, batch: GroupBatch) -> Floats:
