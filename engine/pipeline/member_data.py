@@ -40,10 +40,17 @@ def assign_of(strategy: Assignor) -> Callable[[GroupSpec], Assignment]:
     return assign
 
 
+def takes_many(strategy: Assignor) -> bool:
+    """Whether a strategy is asked about many groups at once: one of ours that can be."""
+    return is_ours(strategy) and hasattr(strategy, "assign_many")
+
+
 def answers_of(strategy: Assignor) -> Callable[[GroupSpec], Answers]:
     """How a strategy is asked about many groups at once; one that does not take many, about one."""
-    many: Callable[[GroupSpec], Answers] | None = getattr(strategy, "assign_many", None)
-    return many if many is not None and is_ours(strategy) else answering(assign_of(strategy))
+    if takes_many(strategy):
+        many: Callable[[GroupSpec], Answers] = strategy.assign_many  # type: ignore[attr-defined]
+        return many
+    return answering(assign_of(strategy))
 
 
 def settings_of(rule: Rule, member: Member) -> dict[str, Any]:

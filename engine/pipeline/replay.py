@@ -26,7 +26,7 @@ from ..model.figures import NextChange, Score
 from ..model.groups import GroupSnapshot
 from .asked_group import AskedGroup, Seen, never
 from .candidate_rows import refusal
-from .member_data import answers_of, assign_of
+from .member_data import answers_of, assign_of, takes_many
 from .membership_changes import by_setting
 from .stored_metrics import Measured, MeasuredGroup
 
@@ -177,7 +177,7 @@ class _Batch:
     def _answers(self, strategy: Assignor, ready: Sequence[_Asking]) -> list[_Said | Fact]:
         """What a strategy has for each group, or why it has nothing; groups that it sees as they are, at once."""
         found: dict[int, Settled | Fact] = {}
-        many = hasattr(strategy, "assign_many") and not takes_user_data(strategy)
+        many = takes_many(strategy)
         alike = [one for one in ready if many and self._is_plain(one)]
         if alike:
             found.update(self._settled_at_once(strategy, alike))
@@ -250,7 +250,7 @@ class _Batch:
             for number, candidate in candidates.items()
             if number in judgments and _has_next_change(strategy, candidate, judgments[number])
         ]
-        one_by_one = not hasattr(strategy, "assign_many")
+        one_by_one = not takes_many(strategy)
         found: dict[int, NextChange] = {}
         for tried in dict.fromkeys(self._tried[number] for number in asked):
             some = [number for number in asked if self._tried[number] == tried]

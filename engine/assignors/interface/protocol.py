@@ -34,7 +34,8 @@ class Assignor(Protocol):
     It reads nothing but its input, changes nothing, and answers the same twice. A class that promises more or less
     than `USUAL_PROMISES` says so in a class attribute *promises*, a frozenset of `Promise`.
 
-    It may take many groups at once by a method `assign_many(groups)`, which returns `Answers`: the same as one by one.
+    One of ours may take many groups at once by a method `assign_many(groups)`, which returns `Answers`: the same as
+    one by one.
 
     It may explain its owners by a method `explain(group, partition)`, which returns facts: the steps that lead to the
     owner of a partition, the last of which names it.

@@ -309,6 +309,25 @@ def test_a_custom_strategys_fault_costs_only_its_own_row(monkeypatch, situation,
     assert (rows["seen"]["unowned"], seen.asked[0].owner.tolist()) == (0, [0, 0, 1])
 
 
+class Many(Seen):
+    """It takes many groups by a method of its own, in a way of its own."""
+
+    def assign_many(self, groups):
+        """Not to be called."""
+        raise AssertionError(groups)
+
+
+def test_a_custom_strategy_is_asked_about_one_group_whatever_its_methods_are_called(monkeypatch):
+    """What only looks like a method of ours is not called."""
+    many = Many("many")
+
+    rows = _rows(monkeypatch, many, ask_next_change=True, group_type="classic", assignor="many")
+
+    assert rows["many"]["unowned"] == 0
+    assert rows["many"]["join_moves"] is not None
+    assert many.asked[0].group_count == 1
+
+
 def test_a_custom_strategy_that_writes_to_its_input_spoils_nothing(monkeypatch):
     """The next one sees the group as it was, and so does the judge."""
     seen = Seen("seen")
