@@ -1,4 +1,4 @@
-"""Imports and runs Great Expectations in a third of its time: most of a small snapshot's validation is start-up."""
+"""Imports and runs Great Expectations faster: most of a small snapshot's validation is start-up."""
 
 from __future__ import annotations
 
