@@ -111,7 +111,10 @@ def kept_ports(place: Path, count: int) -> list[int]:
     ports: list[int] = json.loads(place.read_text()) if place.exists() else []
     if len(ports) != count or not all(map(port_is_free, ports)):
         ports = free_ports(count)
-        place.write_text(json.dumps(ports))
+        # a process that is killed here leaves the file of last time, not half of one
+        begun = place.with_name(f"{place.name}.{os.getpid()}.tmp")
+        begun.write_text(json.dumps(ports))
+        begun.replace(place)
     return ports
 
 

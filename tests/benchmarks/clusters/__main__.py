@@ -27,7 +27,7 @@ from pathlib import Path
 from statistics import median
 
 from evenkeel.dags import runtime
-from evenkeel.spark_tasks.measure_and_propose import ALSO
+from evenkeel.engine.pipeline.compute_steps import ALSO
 from tests.benchmarks.clusters import results
 from tests.benchmarks.clusters.simulated_airflow import (
     ADVISE,
