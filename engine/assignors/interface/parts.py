@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,8 @@ from ...model.arrays import NONE, Indices, Ints, ragged_entries
 from ...model.assignments import Assignment
 from .group import Bounds, GroupSpec
 from .many import Answers
+
+T = TypeVar("T")
 
 
 def picked(groups: GroupSpec, numbers: Sequence[int] | Ints) -> GroupSpec:
@@ -33,46 +36,58 @@ def picked(groups: GroupSpec, numbers: Sequence[int] | Ints) -> GroupSpec:
     rows = np.asarray(numbers, np.int64)
     member_start, members = ragged_entries(groups.member_start, rows)
     topics_start, topics = ragged_entries(groups.topics_start, rows)
-    _, partitions = ragged_entries(groups.partition_start, rows)
-    member_place = _places(members, len(groups.members))
-    topic_place = _places(topics, len(groups.topics))
-    subscription_start, subscriptions = ragged_entries(groups.subscription_start, members)
-    replica_start, replicas = ragged_entries(groups.replica_start, partitions)
-    owned_start, owned = ragged_entries(groups.owned_start, members)
-    user_data_start, user_data = ragged_entries(groups.user_data_start, members)
-    member_list, topic_list = members.tolist(), topics.tolist()
+    bounds = Bounds(members=member_start, topics=topics_start) if len(rows) > 1 else None
+    return arranged(groups, members, topics, bounds)
+
+
+def arranged(group: GroupSpec, members: Ints, topics: Ints, bounds: Bounds | None) -> GroupSpec:
+    """
+    A group of these members and topics of another, in this order; what others own there is nobody's.
+
+    Args:
+        group: The other, or many.
+        members, topics: Which, by their places there.
+        bounds: Where each of many begins then.
+    """
+    partitions = ragged_entries(group.topic_start, topics)[1]
+    member_place = _places(members, len(group.members))
+    topic_place = _places(topics, len(group.topics))
+    subscription_start, subscriptions = ragged_entries(group.subscription_start, members)
+    replica_start, replicas = ragged_entries(group.replica_start, partitions)
+    owned_start, owned = ragged_entries(group.owned_start, members)
+    user_data_start, user_data = ragged_entries(group.user_data_start, members)
     return replace(
-        groups,
-        members=tuple(groups.members[m] for m in member_list),
-        instance_ids=tuple(groups.instance_ids[m] for m in member_list),
-        member_rack=groups.member_rack[members],
-        known_rack=groups.known_rack[members],
-        topics=tuple(groups.topics[t] for t in topic_list),
-        topic_ids=tuple(groups.topic_ids[t] for t in topic_list),
-        topic_exists=groups.topic_exists[topics],
-        topic_start=ragged_entries(groups.topic_start, topics)[0],
+        group,
+        members=_picked(group.members, members),
+        instance_ids=_picked(group.instance_ids, members),
+        member_rack=group.member_rack[members],
+        known_rack=group.known_rack[members],
+        topics=_picked(group.topics, topics),
+        topic_ids=_picked(group.topic_ids, topics),
+        topic_exists=group.topic_exists[topics],
+        topic_start=ragged_entries(group.topic_start, topics)[0],
         subscription_start=subscription_start,
-        subscription_topic=topic_place[groups.subscription_topic[subscriptions]],
+        subscription_topic=topic_place[group.subscription_topic[subscriptions]],
         replica_start=replica_start,
-        replica_rack=groups.replica_rack[replicas],
-        leader_rack=groups.leader_rack[partitions],
-        owner=member_place[groups.owner[partitions]],
+        replica_rack=group.replica_rack[replicas],
+        leader_rack=group.leader_rack[partitions],
+        owner=member_place[group.owner[partitions]],
         owned_start=owned_start,
-        owned_topic=topic_place[groups.owned_topic[owned]],
-        owned_partition=groups.owned_partition[owned],
-        generation=groups.generation.take(members),
+        owned_topic=topic_place[group.owned_topic[owned]],
+        owned_partition=group.owned_partition[owned],
+        generation=group.generation.take(members),
         user_data_start=user_data_start,
-        user_data_topic=topic_place[groups.user_data_topic[user_data]],
-        user_data_partition=groups.user_data_partition[user_data],
-        user_data_generation=groups.user_data_generation.take(members),
-        user_data=tuple(groups.user_data[m] for m in member_list),
-        lag=groups.lag.take(partitions),
-        rate=groups.rate[partitions],
-        bytes_per_record=groups.bytes_per_record[partitions],
-        capacity=groups.capacity[members],
-        config=tuple(groups.config[m] for m in member_list) if groups.config else (),
-        backlog=None if groups.backlog is None else groups.backlog[partitions],
-        bounds=Bounds(members=member_start, topics=topics_start) if len(rows) > 1 else None,
+        user_data_topic=topic_place[group.user_data_topic[user_data]],
+        user_data_partition=group.user_data_partition[user_data],
+        user_data_generation=group.user_data_generation.take(members),
+        user_data=_picked(group.user_data, members),
+        lag=group.lag.take(partitions),
+        rate=group.rate[partitions],
+        bytes_per_record=group.bytes_per_record[partitions],
+        capacity=group.capacity[members],
+        config=_picked(group.config, members) if group.config else (),
+        backlog=None if group.backlog is None else group.backlog[partitions],
+        bounds=bounds,
     )
 
 
@@ -131,3 +146,7 @@ def _places(chosen: Ints, count: int) -> npt.NDArray[np.int32]:
     place = np.full(count + 1, NONE, np.int32)
     place[chosen] = np.arange(len(chosen))
     return place
+
+
+def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:
+    return tuple(values[i] for i in index.tolist())
