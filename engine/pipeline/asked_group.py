@@ -183,8 +183,20 @@ class AskedGroup:
         return _continues(strategy, self.group, judgment) and len(silent) < len(self.group.members)
 
     def says_more(self, told: Candidate) -> bool:
-        """Whether a strategy `with_racks` is worth a row."""
-        return _says_more(told, self.candidates, self.named, self.only)
+        """
+        Whether a strategy `with_racks` is worth a row: it is named, can be had, and has another answer than without.
+
+        That of what the group runs is always: by it one sees whether its members send their racks by now.
+        """
+        if self.only is not None or told.strategy == self.named:
+            return True
+        base = next(one for one in self.candidates if one.strategy == base_of(told.strategy))
+        if told.assignment is None or told.feasibility is not Feasibility.NEEDS_RESTART:
+            return False
+        without = base.assignment
+        return bool(base.is_running) or (
+            without is not None and not np.array_equal(without.owner, told.assignment.owner)
+        )
 
     def finished(self, *, priced: bool) -> list[Candidate]:
         """
@@ -234,28 +246,6 @@ def spec_of_measured(group: GroupSnapshot, measured: Measured, rule: Rule) -> Gr
         config=[settings_of(rule, member) for member in group.members],
         bytes_per_record=measured.bytes_per_record,
         capacity=measured.weights,
-    )
-
-
-def _says_more(
-    told: Candidate,
-    others: Sequence[Candidate],
-    named: str | None,
-    only: Collection[str] | None,
-) -> bool:
-    """
-    Whether a strategy `with_racks` is worth a row: it is named, can be had, and has another answer than without.
-
-    That of what the group runs is always: by it one sees whether its members send their racks by now.
-    """
-    if only is not None or told.strategy == named:
-        return True
-    base = next(one for one in others if one.strategy == base_of(told.strategy))
-    if told.assignment is None or told.feasibility is not Feasibility.NEEDS_RESTART:
-        return False
-    without = base.assignment
-    return bool(base.is_running) or (
-        without is not None and not np.array_equal(without.owner, told.assignment.owner)
     )
 
 
