@@ -164,9 +164,16 @@ def known_racks(batch: GroupBatch) -> Indices:
     names = {rack: i for i, rack in enumerate(table.racks)}
     racks = [names.setdefault(rack, len(names)) if rack else NONE for rack in batch.members.racks]
     rack = np.array(racks, np.int32)
+    return np.where(stray_members(batch), NONE, rack).astype(np.int32)
+
+
+def stray_members(batch: GroupBatch) -> Flags:
+    """(M) whose rack is no broker's, in a group with the rack of every replica known: see `stray_racks`."""
+    table, members = batch.partitions, batch.members
+    known = {None, "", *table.racks}
+    elsewhere = np.array([rack not in known for rack in members.racks], np.bool_)
     unracked = count_by(table.replica_rack == NONE, table.replica_start[batch.start]) > 0
-    stray = (rack >= len(table.racks)) & ~unracked[batch.members.group] & bool(table.racks)
-    return np.where(stray, NONE, rack).astype(np.int32)
+    return elsewhere & ~unracked[members.group] & bool(table.racks)
 
 
 def batch_crossing(batch: GroupBatch) -> Crossing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from ..advice.lost_racks import leaders_only, lost_rack_awareness, strays, unpri
 from ..advice.scoring import Judge
 from ..advice.switch_cost import Price, gives_up_everything, price
 from ..advice.uneven_subscriptions import uneven_by_subscription
-from ..assignors import RACKED, takes_user_data
-from ..assignors.interface import Assignor, GroupSpec, as_read, spec_of
+from ..assignors import RACKED, is_ours, takes_user_data
+from ..assignors.interface import Assignor, GroupSpec, part_of
 from ..assignors.interface.rejoin import telling
 from ..assignors.kafka.other_clients import as_led_by
 from ..assignors.kafka.protocol_names import BY_RACKS, base_of
@@ -30,7 +31,7 @@ from ..model.groups import GroupSnapshot
 from ..model.states import GroupType
 from .candidate_rows import infeasible
 from .member_data import settings_of, with_user_data
-from .stored_metrics import Measured, MeasuredGroup, judge_of_measured
+from .stored_metrics import Measured, MeasuredBatch, MeasuredGroup, judge_of_measured
 
 BY_CAPACITY = ("balanced", "drain")
 """Strategies that give members what they can do."""
@@ -107,9 +108,15 @@ class AskedGroup:
         return self.measured.pauses(self.settings.policy(self.group.cluster, self.group.group))
 
     @cached_property
+    def _place(self) -> tuple[MeasuredBatch, int]:
+        """Among which groups it is seen, and its number there."""
+        return self.measured_group.place or (MeasuredBatch.of(self.group, self.measured), 0)
+
+    @cached_property
     def spec(self) -> GroupSpec:
         """The group with lags as they are shown."""
-        return spec_of_measured(self.group, self.measured, self.rule)
+        among, number = self._place
+        return part_of(among.spec, number)
 
     @cached_property
     def judge(self) -> Judge:
@@ -122,20 +129,27 @@ class AskedGroup:
         return Feasibilities(self.group, self.rule.assignors, self.rule.client)
 
     @cached_property
+    def _alone(self) -> dict[str, Any]:
+        """What a strategy that is asked about this group alone knows besides."""
+        return {
+            "backlog": _backlog(self.spec, self.measured.load),
+            # as the price has it of a plan
+            "pauses": self.pauses.pauses(eager=gives_up_everything(self.group, PLAN, ())),
+        }
+
+    @cached_property
     def joining(self) -> GroupSpec:
         """The group as Kafka's strategies see it."""
-        return replace(
-            self.spec,
-            lag=self.measured.lag_for_strategies.take(self.group.partitions.assignable),
-            backlog=_backlog(self.spec, self.measured.load),
-            # as the price has it of a plan
-            pauses=self.pauses.pauses(eager=gives_up_everything(self.group, PLAN, ())),
-        )
+        among, number = self._place
+        return part_of(among.joining, number, **self._alone)
 
     @cached_property
     def reading(self) -> GroupSpec:
         """The same with the racks that count when it reads."""
-        return as_read(self.joining)
+        among, number = self._place
+        if among.reading is among.joining:
+            return self.joining
+        return part_of(among.reading, number, **self._alone)
 
     def is_asked(self, strategy: Assignor) -> bool:
         """Whether a strategy has a row."""
@@ -171,6 +185,8 @@ class AskedGroup:
         led = group.type is GroupType.CLASSIC and judgment.deployment is None
         library = self.feasibilities.library if led else None
         whole, said = as_led_by(library, strategy.name, whole)
+        if not is_ours(strategy):
+            whole = replace(whole, config=tuple(settings_of(self.rule, m) for m in group.members))
         if takes_user_data(strategy):
             # what it sends does not depend on what it owns
             whole = with_user_data(strategy, group, self.rule, telling(whole, reports))
@@ -235,18 +251,6 @@ class AskedGroup:
             else each
             for each in candidates
         ]
-
-
-def spec_of_measured(group: GroupSnapshot, measured: Measured, rule: Rule) -> GroupSpec:
-    """A measured group for strategies; lags as they are shown."""
-    return spec_of(
-        group,
-        measured.lag,
-        measured.production,
-        config=[settings_of(rule, member) for member in group.members],
-        bytes_per_record=measured.bytes_per_record,
-        capacity=measured.weights,
-    )
 
 
 def _too_far(strategy: Assignor, group: GroupSnapshot) -> Fact | None:

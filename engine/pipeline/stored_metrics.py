@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..advice.scoring import Judge
-from ..assignors.interface import GroupSpec
+from ..assignors.interface import GroupSpec, as_read, specs_of, with_lags
 from ..config import Policy, Rule, Settings
 from ..metrics.forecast import NO_CORRECTION, Load, capacity_of
 from ..metrics.observe import Observation
 from ..model.arrays import NONE, Column, Flags, Floats, Ints
-from ..model.batch import GroupBatch
+from ..model.batch import GroupBatch, batch_of, count_by
 from ..model.errors import LakeError
 from ..model.facts import Fact, reason
 from ..model.figures import Figures
@@ -76,12 +77,74 @@ class Measured:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class MeasuredBatch:
+    """
+    Groups of a batch as strategies see them, behind each other.
+
+    Attributes:
+        batch: The groups.
+        lag, lag_for_strategies, production, bytes_per_record: (n) as in `Measured`.
+        weights: (M) as in `Measured`.
+    """
+
+    batch: GroupBatch
+    lag: Column
+    lag_for_strategies: Column
+    production: Floats
+    bytes_per_record: Floats
+    weights: Floats
+
+    @classmethod
+    def of(cls, group: GroupSnapshot, measured: Measured) -> MeasuredBatch:
+        """A single group."""
+        return cls(
+            batch=batch_of([group]),
+            lag=measured.lag,
+            lag_for_strategies=measured.lag_for_strategies,
+            production=measured.production,
+            bytes_per_record=measured.bytes_per_record,
+            weights=measured.weights,
+        )
+
+    @cached_property
+    def spec(self) -> GroupSpec:
+        """The groups with lags as they are shown."""
+        return specs_of(
+            self.batch,
+            self.lag,
+            self.production,
+            bytes_per_record=self.bytes_per_record,
+            capacity=self.weights,
+        )
+
+    @cached_property
+    def joining(self) -> GroupSpec:
+        """The groups as Kafka's strategies see them."""
+        lag = self.lag_for_strategies.take(self.batch.partitions.assignable)
+        return with_lags(self.spec, lag)
+
+    @cached_property
+    def reading(self) -> GroupSpec:
+        """The same with the racks that count when they read."""
+        return as_read(self.joining)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class MeasuredGroup:
-    """A group with its metrics, or with the reason why validation skipped it."""
+    """
+    A group with its metrics, or with the reason why validation skipped it.
+
+    Attributes:
+        group: The group.
+        measured: Its metrics.
+        withheld: The reason.
+        place: Among which groups it was measured, and its number there; None if it is considered alone.
+    """
 
     group: GroupSnapshot
     measured: Measured | None
     withheld: Fact | None
+    place: tuple[MeasuredBatch, int] | None = None
 
 
 def measured_groups(
@@ -138,8 +201,11 @@ def measured_of(
     numbers, records = _Arrays(partitions), of_groups.rows.to_pylist()
     capacity, at_least, silent = _of_members(batch, metrics["member_metrics"])
     sure = np.where(at_least, np.nan, capacity)
+    nothing_sure = count_by(~np.isnan(sure), batch.members.start) == 0
+    weights = np.where(nothing_sure[batch.members.group], np.nan, capacity)
     fits = _fits(batch, partitions, start)
     measured_groups = []
+    together = numbers.together(batch, weights) if fits.all() else None
     for number, header in enumerate(batch.headers):
         why = _quoted(withheld.get(header.group))
         first, last = of_groups.start[number : number + 2].tolist()
@@ -168,9 +234,14 @@ def measured_of(
             np.array(row.commit_ages_seconds or (0.0,), np.float64),
             NO_CORRECTION if row.forecast_course is None else row.forecast_course.correction,
         )
-        measured = numbers.of(rows, capacity[own], sure[own], row, load)
+        measured = numbers.of(rows, sure[own], weights[own], row, load)
         measured_groups.append(
-            MeasuredGroup(group=batch.groups[number], measured=measured, withheld=None)
+            MeasuredGroup(
+                group=batch.groups[number],
+                measured=measured,
+                withheld=None,
+                place=None if together is None else (together, number),
+            )
         )
     return measured_groups
 
@@ -189,16 +260,28 @@ class _Arrays:
         self.bytes_per_record = floats_of(partitions["bytes_per_record"])
         self.past = PastColumns(partitions)
 
+    def together(self, batch: GroupBatch, weights: Floats) -> MeasuredBatch:
+        """All groups, whose rows are those of the batch."""
+        return MeasuredBatch(
+            batch=batch,
+            lag=self.lag,
+            lag_for_strategies=self.lag_for_strategies,
+            production=self.production,
+            bytes_per_record=self.bytes_per_record,
+            weights=weights,
+        )
+
     def of(
-        self, rows: slice, capacity: Floats, sure: Floats, group: GroupMetrics, load: Load | None
+        self, rows: slice, sure: Floats, weights: Floats, group: GroupMetrics, load: Load | None
     ) -> Measured:
+        """One of the groups."""
         return Measured(
             lag=self.lag.take(rows),
             lag_for_strategies=self.lag_for_strategies.take(rows),
             production=self.production[rows],
             bytes_per_record=self.bytes_per_record[rows],
             capacity=sure,
-            weights=sure if np.isnan(sure).all() else capacity,
+            weights=weights,
             live=group.live,
             load=load,
             rebalance_seconds=group.rebalance_seconds,

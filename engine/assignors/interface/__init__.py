@@ -1,18 +1,19 @@
 """
 What a strategy is, and its input: the one import that a custom strategy needs beside `evenkeel.engine.model`.
 
-`group` holds the input as integers, `many` puts groups behind each other, `parts` takes some apart, `protocol` has the
-shape of a strategy and its promises, `build` makes groups from names and from snapshots, `rejoin` changes what their
-members come back with, and who they are.
+`group` holds the input as integers, `many` puts groups behind each other, `parts` takes some apart, `answers` has what a
+strategy says of each, `protocol` has the shape of a strategy and its promises, `build` makes groups from names and from
+snapshots, `rejoin` changes what their members come back with, and who they are.
 """
 
 from ...model.arrays import NONE
 from ...model.assignments import Assignment, Deployment
 from ...model.errors import Infeasible
-from .build import build_spec, spec, spec_of
-from .group import GroupSpec, once
-from .many import Answer, Answers, answering, together
-from .parts import picked, put
+from .answers import Answer, Answers, answering
+from .build import build_spec, spec, spec_of, specs_of
+from .group import GroupSpec, once, with_lags
+from .many import together
+from .parts import part_of, picked, put
 from .protocol import ASSIGNOR_PARTS, USUAL_PROMISES, Assignor, Promise, shape_problem
 from .rejoin import all_telling, as_read, fresh, rejoining
 
@@ -34,11 +35,14 @@ __all__ = [
     "build_spec",
     "fresh",
     "once",
+    "part_of",
     "picked",
     "put",
     "rejoining",
     "shape_problem",
     "spec",
     "spec_of",
+    "specs_of",
     "together",
+    "with_lags",
 ]

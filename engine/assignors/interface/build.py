@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ...metrics.racks import stray_racks
-from ...model.arrays import NONE, Column, Indices, Ints, ragged, ragged_entries, starts_of
-from ...model.groups import GroupSnapshot, PartitionTable
+from ...metrics.racks import stray_members
+from ...model.arrays import (
+    NONE,
+    Column,
+    Flags,
+    Floats,
+    Indices,
+    Ints,
+    ragged,
+    ragged_entries,
+    starts_of,
+)
+from ...model.batch import GroupBatch, batch_of
+from ...model.groups import CONFIGURED, GroupSnapshot, PartitionTable
 from ...model.states import GroupType
-from .group import GroupSpec, nothing_reported
+from .group import Bounds, GroupSpec, nothing_reported
 from .rejoin import rejoining
 
 
@@ -158,7 +168,7 @@ def build_spec(
     )
 
 
-def _floats(values: Sequence[float | None] | None, size: int) -> npt.NDArray[np.float64]:
+def _floats(values: Sequence[float | None] | None, size: int) -> Floats:
     """Numbers, nan where unknown; *size* unknown ones where there are none."""
     return np.array([np.nan if v is None else v for v in values or [None] * size], np.float64)
 
@@ -180,59 +190,73 @@ def _pairs(
 def spec_of(
     group: GroupSnapshot,
     lag: Column,
-    rate: npt.NDArray[np.float64],
+    rate: Floats,
     config: Sequence[Mapping[str, Any]] | None = None,
     *,
-    bytes_per_record: npt.NDArray[np.float64] | None = None,
-    capacity: npt.NDArray[np.float64] | None = None,
+    bytes_per_record: Floats | None = None,
+    capacity: Floats | None = None,
 ) -> GroupSpec:
     """
-    The strategies' input for a live group: its subscribed, existing partitions; members report what they own now.
+    The strategies' input for a live group: see `specs_of`.
+
+    Args:
+        group: The group as snapshot.
+        lag, rate, bytes_per_record, capacity: As for `specs_of`.
+        config: Per member, what configuration says of it (weight, host ...).
+    """
+    batch = batch_of([group])
+    built = specs_of(batch, lag, rate, bytes_per_record=bytes_per_record, capacity=capacity)
+    return replace(built, config=tuple(config or [{}] * len(group.members)))
+
+
+def specs_of(
+    batch: GroupBatch,
+    lag: Column,
+    rate: Floats,
+    *,
+    bytes_per_record: Floats | None = None,
+    capacity: Floats | None = None,
+) -> GroupSpec:
+    """
+    The strategies' input for live groups, behind each other: their subscribed, existing partitions; members report what
+    they own now.
 
     Of a KIP-848 group that is the target, each member's in the order in which its coordinator lists it.
 
     Args:
-        group: The group as snapshot.
-        lag: Per row of the group's partition table, as strategies shall see it.
+        batch: The groups of a cluster, at least one; without what configuration says of members.
+        lag: Per row of the partition table, as strategies shall see it.
         rate: Offsets/s produced per row, nan where unknown.
-        config: Per member, what configuration says of it (weight, host ...).
         bytes_per_record: Per row, nan where unknown; None: unknown of all.
         capacity: Offsets/s each member can consume, nan where unknown; None: unknown of all.
     """
-    table, members = group.partitions, group.members
+    table, members = batch.partitions, batch.members
     rows = np.flatnonzero(table.assignable)
-    known, sizes = np.unique(table.topic[rows], return_counts=True)
-    existing = {table.topics[topic]: number for number, topic in enumerate(known.tolist())}
-    missing = dict.fromkeys(t for m in members for t in m.subscription or () if t not in existing)
-    topic_of = existing | {topic: len(existing) + n for n, topic in enumerate(missing)}
-    start, topics = ragged([[topic_of[t] for t in m.subscription or ()] for m in members])
-    owner, order = table.owner[rows], None
-    if group.type is GroupType.CONSUMER:
-        owner, order = table.target_owner[rows], np.argsort(table.target_turn[rows], kind="stable")
+    topics = _topics(batch, rows)
     replica_start, entries = ragged_entries(table.replica_start, rows)
     replicas, leaders = table.replica_rack[entries], table.leader_rack[rows]
-    told = [m.rack for m in members]
-    racks, renamed = _racks(table, replicas, leaders, told)
-    place: dict[str | None, int] = {rack: number for number, rack in enumerate(racks)}
-    sent = [m.rack if m.sends_rack else None for m in members]
-    stray = stray_racks(told, table)
-    placed = [None if rack in stray else rack for rack in told]
+    racks, renamed = _racks(table, replicas, leaders, members.racks)
+    place = {rack: number for number, rack in enumerate(racks)}
+    told = np.array([place[rack] if rack else NONE for rack in members.racks], np.int32)
+    configured = np.array([source == CONFIGURED for source in members.rack_sources], np.bool_)
+    by_target = batch.flags(lambda header: header.type is GroupType.CONSUMER)[batch.group[rows]]
+    turn = np.where(by_target, table.target_turn[rows], np.arange(len(rows)))
     built = GroupSpec(
-        members=tuple(m.id for m in members),
-        instance_ids=tuple(m.instance_id for m in members),
+        members=tuple(members.ids),
+        instance_ids=tuple(members.instance_ids),
         racks=racks,
-        member_rack=np.array([place.get(rack, NONE) for rack in sent], np.int32),
-        known_rack=np.array([place.get(rack, NONE) for rack in placed], np.int32),
-        topics=tuple(topic_of),
-        topic_ids=(*(table.topic_ids[t] for t in known.tolist()), *(None for _ in missing)),
-        topic_exists=np.arange(len(topic_of)) < len(known),
-        topic_start=np.concatenate([[0], np.cumsum(sizes), np.full(len(missing), len(rows))]),
-        subscription_start=start,
-        subscription_topic=topics,
+        member_rack=np.where(configured, NONE, told).astype(np.int32),
+        known_rack=np.where(stray_members(batch), NONE, told).astype(np.int32),
+        topics=topics.names,
+        topic_ids=topics.ids,
+        topic_exists=topics.exist,
+        topic_start=topics.partition_start,
+        subscription_start=topics.subscription_start,
+        subscription_topic=topics.subscription,
         replica_start=replica_start,
         replica_rack=renamed[replicas],
         leader_rack=renamed[leaders],
-        owner=owner,
+        owner=np.where(by_target, table.target_owner[rows], table.owner[rows]),
         **nothing_reported(len(members)),
         user_data=(None,) * len(members),
         lag=lag.take(rows),
@@ -241,16 +265,68 @@ def spec_of(
         if bytes_per_record is None
         else bytes_per_record[rows],
         capacity=_floats(None, len(members)) if capacity is None else capacity,
-        config=tuple(config or [{}] * len(members)),
-        leaders_only=group.follower_fetching is False,
+        leaders_only=batch.headers[0].follower_fetching is False,
+        bounds=Bounds(members=members.start, topics=topics.start) if len(batch) > 1 else None,
     )
-    return rejoining(built, owner, order=order)
+    return rejoining(built, built.owner, order=np.lexsort((turn, batch.group[rows])))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Topics:
+    """
+    The topics of a batch as strategies number them: of each group those that exist, then those that it only asks for.
+
+    Attributes:
+        names, ids, exist, partition_start: As in `GroupSpec`.
+        start: (G + 1) where those of each group begin.
+        subscription_start, subscription: As in `GroupSpec`.
+    """
+
+    names: tuple[str, ...]
+    ids: tuple[str | None, ...]
+    exist: Flags
+    partition_start: Ints
+    start: Ints
+    subscription_start: Ints
+    subscription: Indices
+
+
+def _topics(batch: GroupBatch, rows: Ints) -> _Topics:
+    table, members, count = batch.partitions, batch.members, len(batch)
+    known, sizes = np.unique(table.topic[rows], return_counts=True)
+    number = {name: place for place, name in enumerate(members.topic_names)}
+    of_known = [number.setdefault(table.topics[t], len(number)) for t in known.tolist()]
+    names = [*number]
+    # group and name in one number, of what exists and of what is subscribed to
+    there = batch.topic_group[known] * len(names) + np.array(of_known, np.int64)
+    asked = np.repeat(members.group, members.subscribed) * len(names) + members.subscription_topic
+    listed = members.subscription_topic != NONE
+    new, first = np.unique(asked[listed & ~np.isin(asked, there)], return_index=True)
+    new = new[np.argsort(first)]
+    both = np.concatenate([there, new])
+    group = both // max(len(names), 1)
+    order = np.argsort(group, kind="stable")
+    codes = both[order]
+    by_code = np.argsort(codes)
+    found = by_code[np.searchsorted(codes[by_code], asked[listed])] if len(codes) else asked[:0]
+    member = np.repeat(np.arange(len(members)), members.subscribed)[listed]
+    ids = [table.topic_ids[topic] for topic in known.tolist()] + [None] * len(new)
+    sizes = np.concatenate([sizes, np.zeros(len(new), np.int64)])
+    return _Topics(
+        names=tuple(names[code % len(names)] for code in codes.tolist()),
+        ids=tuple(ids[place] for place in order.tolist()),
+        exist=order < len(known),
+        partition_start=starts_of(sizes[order]),
+        start=starts_of(np.bincount(group, minlength=count)),
+        subscription_start=starts_of(np.bincount(member, minlength=len(members))),
+        subscription=found.astype(np.int32),
+    )
 
 
 def _racks(
     table: PartitionTable, replicas: Indices, leaders: Indices, of_members: Sequence[str | None]
 ) -> tuple[tuple[str, ...], Indices]:
-    """The racks of a group, by name: those of its members and replicas; and what each of the table's is called then."""
+    """The racks of groups, by name: those of members and replicas; and what each of the table's is called then."""
     used = np.unique(np.concatenate([replicas, leaders]))
     names = {table.racks[rack] for rack in used.tolist() if rack != NONE}
     racks = tuple(sorted(names | {rack for rack in of_members if rack}))

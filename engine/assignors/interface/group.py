@@ -23,6 +23,9 @@ from ...model.pauses import USUAL, Pauses
 
 R = TypeVar("R")
 
+PARTS = "parts made"
+"""Where many groups keep their parts (`parts.part_of`): nobody else has the same."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Bounds:
@@ -273,10 +276,21 @@ def reporting(group: GroupSpec, reports: Mapping[str, Any]) -> GroupSpec:
     """The group with other reports of its members, by field; what is known of it by `once` stays known."""
     other = object.__new__(type(group))
     vars(other).update(vars(group), **reports)
+    vars(other).pop(PARTS, None)
     return other
 
 
 def learn(group: GroupSpec, other: GroupSpec) -> None:
     """Let a group know by `once` what is known of the same group with other reports."""
     for name, value in vars(other).items():
-        vars(group).setdefault(name, value)
+        if name != PARTS:
+            vars(group).setdefault(name, value)
+
+
+def with_lags(group: GroupSpec, lag: Column, **others: Any) -> GroupSpec:
+    """The group with other lags, and other fields that say nothing of its members, topics and racks."""
+    other = reporting(group, {"lag": lag, **others})
+    # what a function of `once` found may go by them
+    for name in [name for name in vars(other) if "." in name]:
+        del vars(other)[name]
+    return other

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import NONE, Indices, Ints, ragged_entries
+from ...model.arrays import NONE, Column, Indices, Ints, ragged_entries
 from ...model.assignments import Assignment
-from .group import Bounds, GroupSpec
-from .many import Answers
+from .answers import Answers
+from .group import PARTS, Bounds, GroupSpec, reporting
 
 T = TypeVar("T")
 
@@ -34,13 +34,33 @@ def picked(groups: GroupSpec, numbers: Sequence[int] | Ints) -> GroupSpec:
     if len(numbers) == groups.group_count:
         return groups
     rows = np.asarray(numbers, np.int64)
-    member_start, members = ragged_entries(groups.member_start, rows)
-    topics_start, topics = ragged_entries(groups.topics_start, rows)
+    # of neighbors a view: that takes less time than a copy
+    near = len(rows) == rows[-1] - rows[0] + 1
+    chosen = slice(int(rows[0]), int(rows[-1]) + 1) if near else rows
+    member_start, members = _entries(groups.member_start, chosen)
+    topics_start, topics = _entries(groups.topics_start, chosen)
     bounds = Bounds(members=member_start, topics=topics_start) if len(rows) > 1 else None
     return arranged(groups, members, topics, bounds)
 
 
-def arranged(group: GroupSpec, members: Ints, topics: Ints, bounds: Bounds | None) -> GroupSpec:
+def part_of(groups: GroupSpec, number: int, **own: Any) -> GroupSpec:
+    """
+    One of many groups; `together` knows the part that was last made of each, and gives the groups back as they were.
+
+    Args:
+        groups: All of them.
+        number: Which.
+        own: Fields that the group has for itself alone; `together` has those of *groups*.
+    """
+    part = reporting(groups, own) if groups.group_count == 1 else picked(groups, [number])
+    vars(part).update(number=number, **own)
+    vars(groups).setdefault(PARTS, {})[number] = part
+    return part
+
+
+def arranged(
+    group: GroupSpec, members: Ints | slice, topics: Ints | slice, bounds: Bounds | None
+) -> GroupSpec:
     """
     A group of these members and topics of another, in this order; what others own there is nobody's.
 
@@ -49,46 +69,123 @@ def arranged(group: GroupSpec, members: Ints, topics: Ints, bounds: Bounds | Non
         members, topics: Which, by their places there.
         bounds: Where each of many begins then.
     """
-    partitions = ragged_entries(group.topic_start, topics)[1]
-    member_place = _places(members, len(group.members))
-    topic_place = _places(topics, len(group.topics))
-    subscription_start, subscriptions = ragged_entries(group.subscription_start, members)
-    replica_start, replicas = ragged_entries(group.replica_start, partitions)
-    owned_start, owned = ragged_entries(group.owned_start, members)
-    user_data_start, user_data = ragged_entries(group.user_data_start, members)
-    return replace(
-        group,
-        members=_picked(group.members, members),
-        instance_ids=_picked(group.instance_ids, members),
-        member_rack=group.member_rack[members],
-        known_rack=group.known_rack[members],
-        topics=_picked(group.topics, topics),
-        topic_ids=_picked(group.topic_ids, topics),
-        topic_exists=group.topic_exists[topics],
-        topic_start=ragged_entries(group.topic_start, topics)[0],
-        subscription_start=subscription_start,
-        subscription_topic=topic_place[group.subscription_topic[subscriptions]],
-        replica_start=replica_start,
-        replica_rack=group.replica_rack[replicas],
-        leader_rack=group.leader_rack[partitions],
-        owner=member_place[group.owner[partitions]],
-        owned_start=owned_start,
-        owned_topic=topic_place[group.owned_topic[owned]],
-        owned_partition=group.owned_partition[owned],
-        generation=group.generation.take(members),
-        user_data_start=user_data_start,
-        user_data_topic=topic_place[group.user_data_topic[user_data]],
-        user_data_partition=group.user_data_partition[user_data],
-        user_data_generation=group.user_data_generation.take(members),
-        user_data=_picked(group.user_data, members),
-        lag=group.lag.take(partitions),
-        rate=group.rate[partitions],
-        bytes_per_record=group.bytes_per_record[partitions],
-        capacity=group.capacity[members],
-        config=_picked(group.config, members) if group.config else (),
-        backlog=None if group.backlog is None else group.backlog[partitions],
+    made = object.__new__(_Arranged)
+    vars(made).update(
+        source=group,
+        of_members=members,
+        of_topics=topics,
         bounds=bounds,
+        leaders_only=group.leaders_only,
+        pauses=group.pauses,
+        config=_named(group.config, members) if group.config else (),
+        backlog=None if group.backlog is None else group.backlog[made.of_partitions],
     )
+    return made
+
+
+class _Arranged(GroupSpec):
+    """Members and topics of another group: a field is taken from there when it is first asked for."""
+
+    source: GroupSpec
+    of_members: Ints | slice
+    of_topics: Ints | slice
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FIELDS:
+            raise AttributeError(name)
+        vars(self)[name] = value = _FIELDS[name](self, name)
+        return value
+
+    @cached_property
+    def of_partitions(self) -> Ints | slice:
+        """Which partitions of the other, by their places there."""
+        return _entries(self.source.topic_start, self.of_topics)[1]
+
+    def members_named(self, name: str) -> tuple[Any, ...]:
+        """A tuple of members."""
+        return _named(getattr(self.source, name), self.of_members)
+
+    def topics_named(self, name: str) -> tuple[Any, ...]:
+        """A tuple of topics."""
+        return _named(getattr(self.source, name), self.of_topics)
+
+    def per_member(self, name: str) -> Any:
+        """An array of members."""
+        return getattr(self.source, name)[self.of_members]
+
+    def per_topic(self, name: str) -> Any:
+        """An array of topics."""
+        return getattr(self.source, name)[self.of_topics]
+
+    def per_partition(self, name: str) -> Any:
+        """An array of partitions."""
+        return getattr(self.source, name)[self.of_partitions]
+
+    def member_column(self, name: str) -> Column:
+        """A column of members."""
+        column: Column = getattr(self.source, name)
+        return column.take(self.of_members)
+
+    def partition_column(self, name: str) -> Column:
+        """A column of partitions."""
+        column: Column = getattr(self.source, name)
+        return column.take(self.of_partitions)
+
+    def owners(self, name: str) -> Indices:
+        """Indices of members."""
+        owner = getattr(self.source, name)[self.of_partitions]
+        return _renumbered(owner, self.of_members, len(self.source.members))
+
+    def starts(self, name: str) -> Ints:
+        """Where each list of a member, of a topic or of a partition begins."""
+        return _entries(getattr(self.source, name), self._listed(name))[0]
+
+    def _listed(self, start: str) -> Ints | slice:
+        if start == "topic_start":
+            return self.of_topics
+        return self.of_partitions if start == "replica_start" else self.of_members
+
+    def entries(self, name: str) -> Any:
+        """The entries of lists."""
+        start = f"{name.rsplit('_', 1)[0]}_start"
+        at = _entries(getattr(self.source, start), self._listed(start))[1]
+        return getattr(self.source, name)[at]
+
+    def topic_entries(self, name: str) -> Indices:
+        """Indices of topics in lists."""
+        return _renumbered(self.entries(name), self.of_topics, len(self.source.topics))
+
+    def as_there(self, name: str) -> Any:
+        """What holds for every part of the other."""
+        return getattr(self.source, name)
+
+
+_FIELDS: Mapping[str, Callable[[_Arranged, str], Any]] = {
+    **dict.fromkeys(("members", "instance_ids", "user_data"), _Arranged.members_named),
+    **dict.fromkeys(("topics", "topic_ids"), _Arranged.topics_named),
+    **dict.fromkeys(("member_rack", "known_rack", "capacity"), _Arranged.per_member),
+    "topic_exists": _Arranged.per_topic,
+    **dict.fromkeys(("leader_rack", "rate", "bytes_per_record"), _Arranged.per_partition),
+    **dict.fromkeys(("generation", "user_data_generation"), _Arranged.member_column),
+    "lag": _Arranged.partition_column,
+    "owner": _Arranged.owners,
+    **dict.fromkeys(("topic_start", "subscription_start", "replica_start"), _Arranged.starts),
+    **dict.fromkeys(("owned_start", "user_data_start"), _Arranged.starts),
+    **dict.fromkeys(("replica_rack", "owned_partition", "user_data_partition"), _Arranged.entries),
+    **dict.fromkeys(
+        ("subscription_topic", "owned_topic", "user_data_topic"), _Arranged.topic_entries
+    ),
+    "racks": _Arranged.as_there,
+}
+"""How each field is taken."""
+
+
+def _entries(start: Ints, rows: Ints | slice) -> tuple[Ints, Ints | slice]:
+    """Where each of some lists begins then, and which entries they take; neighboring ones give a view."""
+    if not isinstance(rows, slice):
+        return ragged_entries(start, rows)
+    own = start[rows.start : rows.stop + 1]
+    return own - own[0], slice(int(own[0]), int(own[-1]))
 
 
 def put(groups: GroupSpec, answers: Answers, numbers: Ints, newer: Answers) -> Answers:
@@ -141,12 +238,15 @@ def put(groups: GroupSpec, answers: Answers, numbers: Ints, newer: Answers) -> A
     )
 
 
-def _places(chosen: Ints, count: int) -> npt.NDArray[np.int32]:
-    """(count + 1) where each one is among the chosen, NONE for others and for NONE."""
+def _renumbered(indices: Indices, chosen: Ints | slice, count: int) -> Indices:
+    """Where each of some indices below *count* is among the chosen, NONE for others and for NONE."""
+    if isinstance(chosen, slice):
+        inside = (indices >= chosen.start) & (indices < chosen.stop)
+        return np.where(inside, indices - chosen.start, NONE).astype(np.int32)
     place = np.full(count + 1, NONE, np.int32)
     place[chosen] = np.arange(len(chosen))
-    return place
+    return place[indices]
 
 
-def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:
-    return tuple(values[i] for i in index.tolist())
+def _named(values: tuple[T, ...], index: Ints | slice) -> tuple[T, ...]:
+    return values[index] if isinstance(index, slice) else tuple(values[i] for i in index.tolist())

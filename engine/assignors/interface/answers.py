@@ -1,0 +1,120 @@
+"""What a strategy has for each of many groups, in the same arrays and apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.arrays import NONE, Indices, Ints, starts_of
+from ...model.assignments import Assignment
+from ...model.errors import Infeasible
+from .group import GroupSpec
+
+Answer = Assignment | Infeasible
+"""What a strategy has for a group: an assignment, or why there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answers:
+    """
+    What a strategy has for each of many groups.
+
+    Attributes:
+        assignment: Of all of them at once, without findings, proof and raw lists; an order goes group after group.
+            A group that has no answer, or one of its own, has no owners in it.
+        problems: Why a group has no answer, by its number.
+        own: The answer of a group that needs more than arrays to say it, by its number: its members count from 0.
+    """
+
+    assignment: Assignment
+    problems: Mapping[int, Infeasible] = field(default_factory=dict)
+    own: Mapping[int, Assignment] = field(default_factory=dict)
+
+    def one(self) -> Assignment:
+        """
+        The answer of the only group.
+
+        Raises:
+            Infeasible: It has none.
+        """
+        if self.problems:
+            raise self.problems[0]
+        return self.own.get(0, self.assignment)
+
+    def owners(self, groups: GroupSpec) -> Indices:
+        """(P) who owns each partition of all groups, NONE for nobody; a group without an answer has no owners."""
+        if not self.own:
+            return self.assignment.owner
+        owner = self.assignment.owner.copy()
+        for number, answer in self.own.items():
+            span = slice(*groups.partition_start[number : number + 2].tolist())
+            shift = int(groups.member_start[number])
+            owner[span] = np.where(answer.owner == NONE, NONE, answer.owner + shift)
+        return owner
+
+    def apart(self, groups: GroupSpec) -> list[Answer]:
+        """
+        The answer of each group, its members counted from 0.
+
+        >>> from evenkeel.engine.assignors.interface import spec, together
+        >>> many = together([spec({"a": ["t"]}, {"t": 2}), spec({"b": ["u"]}, {"u": 1})])
+        >>> answers = Answers(assignment=Assignment(owner=np.array([0, -1, 1])))
+        >>> [each.owner.tolist() for each in answers.apart(many)]
+        [[0, -1], [0]]
+        """
+        parts = _apart(groups, self.assignment)
+        return [
+            self.problems.get(number) or self.own.get(number, part)
+            for number, part in enumerate(parts)
+        ]
+
+
+def answering(assign: Callable[[GroupSpec], Assignment]) -> Callable[[GroupSpec], Answers]:
+    """A strategy that sees one group, asked as one that takes many."""
+
+    def answers(groups: GroupSpec) -> Answers:
+        nobody = Assignment(owner=np.full(groups.partition_count, NONE, np.int32))
+        try:
+            return Answers(assignment=nobody, own={0: assign(groups)})
+        except Infeasible as problem:
+            return Answers(assignment=nobody, problems={0: problem})
+
+    return answers
+
+
+def _apart(groups: GroupSpec, assignment: Assignment) -> list[Assignment]:
+    if groups.group_count == 1:
+        return [assignment]
+    spans = [slice(a, b) for a, b in pairwise(groups.partition_start.tolist())]
+    shift = np.repeat(groups.member_start[:-1].astype(np.int32), np.diff(groups.partition_start))
+
+    def owners(given: Indices) -> list[Indices]:
+        local = where_some(given, given - shift)
+        return [local[span] for span in spans]
+
+    nothing: list[None] = [None] * len(spans)
+    orders: Sequence[Ints | None] = nothing
+    if assignment.order is not None:
+        sizes = np.bincount(groups.group_of[assignment.order], minlength=len(spans))
+        cuts = starts_of(sizes)
+        local = assignment.order - np.repeat(groups.partition_start[:-1], sizes)
+        orders = [local[a:b] for a, b in pairwise(cuts.tolist())]
+    given = assignment.transferring
+    transferring = nothing if given is None else owners(given)
+    return [
+        Assignment(owner=owner, order=order, transferring=waits)
+        for owner, order, waits in zip(owners(assignment.owner), orders, transferring, strict=True)
+    ]
+
+
+def where_some(indices: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The values where there is an index, else NONE."""
+    nothing = indices == NONE
+    if nothing.any():
+        values[nothing] = NONE
+    return values
