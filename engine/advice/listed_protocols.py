@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ..assignors.kafka.election import Election, elect
@@ -28,19 +28,23 @@ def lists_of(members: Iterable[Member], assignors: Assignors | None) -> Listed:
     >>> lists_of([member], {"b": ("range",)}), lists_of([member], None)
     ({'a-1': None}, {'a-1': None})
     """
-    patterns = assignors if isinstance(assignors, dict) else {"*": assignors}
+    if not isinstance(assignors, dict):
+        return dict.fromkeys((member.id for member in members), _once_each(assignors))
     found: dict[str, tuple[str, ...] | None] = {}
     for member in members:
         host = member.host
         names = (member.client_id, host, host.removeprefix("/"), member.instance_id or "")
         fitting = (
             listed
-            for pattern, listed in patterns.items()
+            for pattern, listed in assignors.items()
             if any(fnmatch.fnmatchcase(name, pattern) for name in names)
         )
-        own = next(fitting, None)
-        found[member.id] = None if own is None else tuple(dict.fromkeys(map(wire_name, own)))
+        found[member.id] = _once_each(next(fitting, None))
     return found
+
+
+def _once_each(listed: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if listed is None else tuple(dict.fromkeys(map(wire_name, listed)))
 
 
 def election_of(group: GroupSnapshot, lists: Listed) -> Election | None:

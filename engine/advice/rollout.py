@@ -174,13 +174,14 @@ def clients_of(group: GroupSnapshot, told: str | None = None) -> Mapping[Client 
     if told is not None:
         one = next((client for client in Client if client == told), None)
         return Counter({one: len(group.members)})
-    java = re.compile(rf"consumer-{re.escape(group.group)}-\d+")
-    defaults = {**_DEFAULTS, Client.JAVA: java}
-    counts = Counter[Client | None]()
-    for member in group.members:
-        kinds = [c for c, known in defaults.items() if known.fullmatch(member.client_id)]
-        counts[kinds[0] if kinds else None] += 1
-    return counts
+    java = f"consumer-{group.group}-"
+
+    def library(client_id: str) -> Client | None:
+        if client_id.startswith(java) and client_id[len(java) :].isdecimal():
+            return Client.JAVA
+        return next((c for c, known in _DEFAULTS.items() if known.fullmatch(client_id)), None)
+
+    return Counter(library(member.client_id) for member in group.members)
 
 
 def client_settings(client: Client, lists: Names) -> Settings | None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from ..assignors.interface import GroupSpec
 from ..metrics.subscriptions import takers
 from ..model.assignments import ABLE, Candidate, Deployment
 from ..model.facts import Fact, finding
@@ -26,6 +29,8 @@ def uneven_by_subscription(judge: Judge, candidates: Sequence[Candidate]) -> lis
 
     Source: KIP-49; KIP-54's predicate says whether anybody could take one over.
     """
+    if _all_alike(judge.group):
+        return []
     sets = [topics for topics in judge.subscriptions if topics]
     live = next((each for each in candidates if each.deployment is Deployment.LIVE), None)
     if len(set(sets)) < 2 or live is None or live.assignment is None or live.score is None:
@@ -52,3 +57,12 @@ def uneven_by_subscription(judge: Judge, candidates: Sequence[Candidate]) -> lis
     names = [strategy for strategy, each in then.items() if each == best]
     names.sort(key=MADE_FOR_IT.__ne__)
     return [cost, finding("evened_out_by", [counts(best), *names])]
+
+
+def _all_alike(group: GroupSpec) -> bool:
+    """Whether all members list the same topics in the same order, as nearly everywhere."""
+    sizes = np.diff(group.subscription_start)
+    if not len(sizes) or bool((sizes != sizes[0]).any()):
+        return not len(sizes)
+    listed = group.subscription_topic.reshape(len(sizes), -1)
+    return bool((listed == listed[0]).all())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -225,13 +225,12 @@ class _Groups(Sequence[GroupSnapshot]):
 
     def _make(self, number: int) -> GroupSnapshot:
         header = self.headers[number]
-        known = {each.name: getattr(header, each.name) for each in fields(GroupHeader)}
         stores = None
         if places_tasks(header.type, header.assignor):
             own = [topic for topic in self.changelogs if is_store_of(header.group, topic)]
             stores = table_of_topics(self.rows.cluster, own)
         return GroupSnapshot(
-            **known,
+            **vars(header),
             members=tuple(self._members[self.batch.members_of(number)]),
             partitions=self.batch.table_of(number),
             stores=stores,

@@ -208,6 +208,9 @@ def broker_names(setting: str) -> tuple[str, ...]:
     return tuple(_BROKER_CLASSES.get(name, name) for name in listed if name)
 
 
+_BY_BROKERS_NAME = {theirs: ours for ours, theirs in SERVER_SIDE.items()}
+
+
 def strategy_of(group_type: GroupType, wire: str) -> str | None:
     """
     Our name of what a group runs; None where it is not emulated.
@@ -218,7 +221,7 @@ def strategy_of(group_type: GroupType, wire: str) -> str | None:
     True
     """
     if group_type is GroupType.CONSUMER:
-        return next((ours for ours, theirs in SERVER_SIDE.items() if theirs == wire), None)
+        return _BY_BROKERS_NAME.get(wire)
     known = CLIENT_SIDE.get(wire) if group_type is GroupType.CLASSIC else None
     return known.strategy if known else None
 
