@@ -9,10 +9,10 @@ members come back with, and who they are.
 from ...model.arrays import NONE
 from ...model.assignments import Assignment, Deployment
 from ...model.errors import Infeasible
-from .build import build_spec, spec, spec_of
+from .build import build_spec, spec, spec_of, spec_of_batch
 from .group import GroupSpec, once
 from .many import Answer, Answers, answering, together
-from .parts import picked, put
+from .parts import apart, picked, put
 from .protocol import ASSIGNOR_PARTS, USUAL_PROMISES, Assignor, Promise, shape_problem
 from .rejoin import all_telling, as_read, fresh, rejoining
 
@@ -30,6 +30,7 @@ __all__ = [
     "Promise",
     "all_telling",
     "answering",
+    "apart",
     "as_read",
     "build_spec",
     "fresh",
@@ -40,5 +41,6 @@ __all__ = [
     "shape_problem",
     "spec",
     "spec_of",
+    "spec_of_batch",
     "together",
 ]

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...metrics.racks import stray_racks
+from ...metrics.racks import known_racks
 from ...model.arrays import NONE, Column, Indices, Ints, ragged, ragged_entries, starts_of
-from ...model.groups import GroupSnapshot, PartitionTable
+from ...model.batch import GroupBatch, batch_of
+from ...model.groups import CONFIGURED, GroupSnapshot, PartitionTable
 from ...model.states import GroupType
-from .group import GroupSpec, nothing_reported
+from .group import Bounds, GroupSpec, nothing_reported
 from .rejoin import rejoining
 
 
@@ -187,70 +188,122 @@ def spec_of(
     capacity: npt.NDArray[np.float64] | None = None,
 ) -> GroupSpec:
     """
-    The strategies' input for a live group: its subscribed, existing partitions; members report what they own now.
+    The strategies' input for a live group: see `spec_of_batch`.
+
+    Args:
+        group: The group as snapshot.
+        lag, rate, bytes_per_record, capacity: As for `spec_of_batch`.
+        config: Per member, what configuration says of it (weight, host ...).
+    """
+    built = spec_of_batch(
+        batch_of([group]), lag, rate, bytes_per_record=bytes_per_record, capacity=capacity
+    )
+    return replace(built, config=tuple(config or [{}] * len(group.members)))
+
+
+def spec_of_batch(
+    batch: GroupBatch,
+    lag: Column,
+    rate: npt.NDArray[np.float64],
+    *,
+    bytes_per_record: npt.NDArray[np.float64] | None = None,
+    capacity: npt.NDArray[np.float64] | None = None,
+) -> GroupSpec:
+    """
+    The strategies' input for live groups: their subscribed, existing partitions; members report what they own now.
 
     Of a KIP-848 group that is the target, each member's in the order in which its coordinator lists it.
 
     Args:
-        group: The group as snapshot.
-        lag: Per row of the group's partition table, as strategies shall see it.
+        batch: The groups.
+        lag: Per row of the partition table, as strategies shall see it.
         rate: Offsets/s produced per row, nan where unknown.
-        config: Per member, what configuration says of it (weight, host ...).
         bytes_per_record: Per row, nan where unknown; None: unknown of all.
         capacity: Offsets/s each member can consume, nan where unknown; None: unknown of all.
     """
-    table, members = group.partitions, group.members
-    rows = np.flatnonzero(table.assignable)
-    known, sizes = np.unique(table.topic[rows], return_counts=True)
-    existing = {table.topics[topic]: number for number, topic in enumerate(known.tolist())}
-    missing = dict.fromkeys(t for m in members for t in m.subscription or () if t not in existing)
-    topic_of = existing | {topic: len(existing) + n for n, topic in enumerate(missing)}
-    start, topics = ragged([[topic_of[t] for t in m.subscription or ()] for m in members])
-    owner, order = table.owner[rows], None
-    if group.type is GroupType.CONSUMER:
-        owner, order = table.target_owner[rows], np.argsort(table.target_turn[rows], kind="stable")
+    table, members = batch.partitions, batch.members
+    count, rows = len(members), np.flatnonzero(table.assignable)
+    by_target = batch.flags(lambda header: header.type is GroupType.CONSUMER)[batch.group[rows]]
+    owner = np.where(by_target, table.target_owner[rows], table.owner[rows])
+    order = np.lexsort((np.where(by_target, table.target_turn[rows], NONE), batch.group[rows]))
+    topics = _Topics(batch, table.topic[rows])
     replica_start, entries = ragged_entries(table.replica_start, rows)
     replicas, leaders = table.replica_rack[entries], table.leader_rack[rows]
-    told = [m.rack for m in members]
-    racks, renamed = _racks(table, replicas, leaders, told)
+    racks, renamed = _racks(table, replicas, leaders, members.racks)
     place: dict[str | None, int] = {rack: number for number, rack in enumerate(racks)}
-    sent = [m.rack if m.sends_rack else None for m in members]
-    stray = stray_racks(told, table)
-    placed = [None if rack in stray else rack for rack in told]
+    told = np.array([place.get(rack, NONE) for rack in members.racks], np.int32)
+    configured = np.array([source == CONFIGURED for source in members.rack_sources], np.bool_)
     built = GroupSpec(
-        members=tuple(m.id for m in members),
-        instance_ids=tuple(m.instance_id for m in members),
+        members=tuple(members.ids),
+        instance_ids=tuple(members.instance_ids),
         racks=racks,
-        member_rack=np.array([place.get(rack, NONE) for rack in sent], np.int32),
-        known_rack=np.array([place.get(rack, NONE) for rack in placed], np.int32),
-        topics=tuple(topic_of),
-        topic_ids=(*(table.topic_ids[t] for t in known.tolist()), *(None for _ in missing)),
-        topic_exists=np.arange(len(topic_of)) < len(known),
-        topic_start=np.concatenate([[0], np.cumsum(sizes), np.full(len(missing), len(rows))]),
-        subscription_start=start,
-        subscription_topic=topics,
+        member_rack=np.where(configured, np.int32(NONE), told),
+        known_rack=np.where(known_racks(batch) == NONE, np.int32(NONE), told),
+        topics=topics.names,
+        topic_ids=topics.ids,
+        topic_exists=topics.exists,
+        topic_start=topics.start,
+        subscription_start=topics.subscription_start,
+        subscription_topic=topics.subscription,
         replica_start=replica_start,
         replica_rack=renamed[replicas],
         leader_rack=renamed[leaders],
         owner=owner,
-        **nothing_reported(len(members)),
-        user_data=(None,) * len(members),
+        **nothing_reported(count),
+        user_data=(None,) * count,
         lag=lag.take(rows),
         rate=rate[rows],
         bytes_per_record=_floats(None, len(rows))
         if bytes_per_record is None
         else bytes_per_record[rows],
-        capacity=_floats(None, len(members)) if capacity is None else capacity,
-        config=tuple(config or [{}] * len(members)),
-        leaders_only=group.follower_fetching is False,
+        capacity=_floats(None, count) if capacity is None else capacity,
+        config=({},) * count,
+        leaders_only=len(batch) == 1 and batch.headers[0].follower_fetching is False,
+        bounds=Bounds(members=members.start, topics=topics.bounds) if len(batch) > 1 else None,
     )
     return rejoining(built, owner, order=order)
+
+
+class _Topics:
+    """
+    The topics of the groups of a batch, group by group: those with partitions to assign by name, then those missing.
+
+    Args:
+        batch: The groups.
+        topic: The topic of each row of the partition table that is assigned.
+    """
+
+    def __init__(self, batch: GroupBatch, topic: Indices) -> None:
+        table, members = batch.partitions, batch.members
+        known, sizes = np.unique(topic, return_counts=True)
+        place = {name: number for number, name in enumerate(members.topic_names)}
+        topics = [table.topics[each] for each in known.tolist()]
+        name = np.array([place.setdefault(each, len(place)) for each in topics], np.int64)
+        told = members.subscription_topic != NONE
+        of_member = np.repeat(np.arange(len(members)), members.subscribed)[told]
+        group = np.append(batch.topic_group[known], members.group[of_member])
+        keys = (group << 32) | np.append(name, members.subscription_topic[told])
+        # each once, in the order in which they come: known ones, and by member those that do not exist
+        _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.lexsort((first, group[first]))
+        number = np.argsort(order)[number]
+        first = first[order]
+        self.exists = first < len(known)
+        self.start = starts_of(np.append(sizes, 0)[np.where(self.exists, first, NONE)])
+        self.bounds = np.searchsorted(group[first], np.arange(len(batch) + 1))
+        names = [*place]
+        self.names = tuple(names[each] for each in (keys[first] & 0xFFFFFFFF).tolist())
+        at = known[first[self.exists]].tolist()
+        ids = iter([table.topic_ids[each] for each in at])
+        self.ids = tuple(next(ids) if there else None for there in self.exists.tolist())
+        self.subscription = number[len(known) :].astype(np.int32)
+        self.subscription_start = starts_of(np.bincount(of_member, minlength=len(members)))
 
 
 def _racks(
     table: PartitionTable, replicas: Indices, leaders: Indices, of_members: Sequence[str | None]
 ) -> tuple[tuple[str, ...], Indices]:
-    """The racks of a group, by name: those of its members and replicas; and what each of the table's is called then."""
+    """The racks of groups, by name: those of members and replicas; and what each of the table's is called then."""
     used = np.unique(np.concatenate([replicas, leaders]))
     names = {table.racks[rack] for rack in used.tolist() if rack != NONE}
     racks = tuple(sorted(names | {rack for rack in of_members if rack}))

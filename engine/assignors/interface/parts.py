@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TypeVar
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,49 @@ def picked(groups: GroupSpec, numbers: Sequence[int] | Ints) -> GroupSpec:
     topics_start, topics = ragged_entries(groups.topics_start, rows)
     bounds = Bounds(members=member_start, topics=topics_start) if len(rows) > 1 else None
     return arranged(groups, members, topics, bounds)
+
+
+def apart(groups: GroupSpec, leaders_only: Sequence[bool]) -> list[GroupSpec]:
+    """
+    Each of many groups alone.
+
+    Args:
+        groups: All of them.
+        leaders_only: Of each, as in `GroupSpec`.
+
+    >>> from evenkeel.engine.assignors.interface import spec, together
+    >>> some = [spec({"a": ["t"]}, {"t": 2}), spec({"b": ["u"]}, {"u": 1})]
+    >>> [each.members for each in apart(together(some), [False, False])]
+    [('a',), ('b',)]
+    """
+    parts: list[GroupSpec] = []
+    for number, only in enumerate(leaders_only):
+        part = object.__new__(_Part)
+        vars(part).update(whole=groups, number=number, leaders_only=only)
+        parts.append(part)
+    return parts
+
+
+class _Part(GroupSpec):
+    """One of many groups; its arrays are taken out when they are first asked for, since most are scored together."""
+
+    whole: GroupSpec
+    number: int
+
+    @property
+    def partition_count(self) -> int:
+        start = self.whole.partition_start
+        return int(start[self.number + 1] - start[self.number])
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FIELDS:
+            raise AttributeError(name)
+        taken = vars(picked(self.whole, [self.number]))
+        vars(self).update({field: taken[field] for field in _FIELDS})
+        return taken[name]
+
+
+_FIELDS = {each.name for each in fields(GroupSpec)} - {"leaders_only"}
 
 
 def arranged(group: GroupSpec, members: Ints, topics: Ints, bounds: Bounds | None) -> GroupSpec:
