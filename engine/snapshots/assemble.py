@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -219,20 +218,16 @@ class _Groups(Sequence[GroupSnapshot]):
             self.made[number] = self._make(number)
         return self.made[number]
 
-    @cached_property
-    def _members(self) -> list[Any]:
-        return members_of(self.rows.of_members.rows)
-
     def _make(self, number: int) -> GroupSnapshot:
-        header = self.headers[number]
+        header, own = self.headers[number], self.batch.members_of(number)
         known = {each.name: getattr(header, each.name) for each in fields(GroupHeader)}
         stores = None
         if places_tasks(header.type, header.assignor):
-            own = [topic for topic in self.changelogs if is_store_of(header.group, topic)]
-            stores = table_of_topics(self.rows.cluster, own)
+            kept = [topic for topic in self.changelogs if is_store_of(header.group, topic)]
+            stores = table_of_topics(self.rows.cluster, kept)
         return GroupSnapshot(
             **known,
-            members=tuple(self._members[self.batch.members_of(number)]),
+            members=tuple(members_of(self.rows.of_members.rows.slice(own.start, own.stop))),
             partitions=self.batch.table_of(number),
             stores=stores,
         )
