@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -143,9 +144,37 @@ def _series(array: Any, kind: Kind) -> Series:
 
 
 def _texts(array: Any, kind: Kind) -> Texts:
-    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-    words = encoded.dictionary.to_pylist()
-    if len({*words} - {None}) < len(words):  # as files of others may have them
-        encoded = array.cast(type_of(kind)).dictionary_encode()
-        words = encoded.dictionary.to_pylist()
-    return Texts(pc.fill_null(encoded.indices, NONE).to_numpy(), words, kind)
+    encoded = array
+    if not pa.types.is_dictionary(array.type):
+        encoded = array.dictionary_encode()
+    elif len(array.dictionary.unique()) < len(array.dictionary) or array.dictionary.null_count:
+        encoded = array.cast(type_of(kind)).dictionary_encode()  # as files of others may have it
+    return Texts(pc.fill_null(encoded.indices, NONE).to_numpy(), _Words(encoded.dictionary), kind)
+
+
+class _Words(Sequence[Any]):
+    """Texts of Arrow's that become Python's when one is looked at, since most columns are only compared."""
+
+    def __init__(self, words: pa.Array) -> None:
+        self._words = words
+
+    @cached_property
+    def _listed(self) -> list[Any]:
+        listed: list[Any] = self._words.to_pylist()
+        return listed
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._listed[place]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._listed)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _Words):
+            return bool(self._words.equals(other._words))
+        return isinstance(other, Sequence) and self._listed == [*other]
+
+    __hash__ = None  # type: ignore[assignment]

@@ -57,8 +57,8 @@ def fingerprint_of(
     begins = np.append(True, topic[1:] != topic[:-1])
     names = [topics[each] for each in topic[begins].tolist()]
     digest = hashlib.blake2b(digest_size=8)
-    for text in (*(identities[member] for member in order), "", *names):
-        digest.update(f"{text}\0".encode())
+    texts = [*(identities[member] for member in order), "", *names, ""]
+    digest.update("\0".join(texts).encode())
     for numbers in (np.cumsum(begins), partition[own], place[owner[own]]):
         digest.update(np.ascontiguousarray(numbers, np.int32).tobytes())
     return digest.hexdigest()

@@ -120,10 +120,8 @@ class Rebalances:
 
 def _marks(members: Members) -> Ints:
     """(G) a number for the dynamic members of each group: the same for the same members."""
-    dynamic = [
-        hash(name) if instance is None else 0
-        for name, instance in zip(members.ids, members.instance_ids, strict=True)
-    ]
+    names = zip(map(hash, members.ids), members.instance_ids, strict=True)
+    dynamic = [mark if instance is None else 0 for mark, instance in names]
     sums = np.zeros(len(members.counts), np.int64)
     np.add.at(sums, members.group, np.array(dynamic, np.int64))
     return sums

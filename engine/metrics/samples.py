@@ -153,25 +153,30 @@ class Samples:
         return np.array([self._age_at(sample) for sample in range(len(self))], np.float64)
 
     def _age_at(self, sample: int) -> Floats:
-        committed, end, at = self.committed[sample], self.end[sample], self.at[sample]
-        age = np.where(committed >= end, 0.0, np.nan)
-        waiting = committed < end
-        newer, newer_at = end, at
-        for older, older_at in zip(self.end[sample + 1 :], self.at[sample + 1 :], strict=True):
-            if not bool(waiting.any()):
-                return age
+        age = np.where(self.committed[sample] >= self.end[sample], 0.0, np.nan)
+        rows = np.flatnonzero(self.committed[sample] < self.end[sample])
+        """Whose age is not found yet."""
+        committed, newer, at = (
+            each[sample][rows] for each in (self.committed, self.end, self.at)
+        )
+        newer_at = at
+        for end, end_at in zip(self.end[sample + 1 :], self.at[sample + 1 :], strict=True):
+            older, older_at = end[rows], end_at[rows]
             usable = (older <= newer) & (older_at < newer_at)
-            inside = waiting & usable & (committed >= older) & (older < newer)
+            inside = usable & (committed >= older) & (older < newer)
             with np.errstate(invalid="ignore", divide="ignore"):
                 share = (committed - older) / (newer - older)
                 then = older_at + share * (newer_at - older_at)
-            age = np.where(inside, at - then, age)
-            waiting &= ~inside
+            age[rows[inside]] = (at - then)[inside]
             newer, newer_at = np.where(usable, older, newer), np.where(usable, older_at, newer_at)
+            left = ~inside
+            rows, committed, at = rows[left], committed[left], at[left]
+            newer, newer_at = newer[left], newer_at[left]
         with np.errstate(invalid="ignore", divide="ignore"):
-            before = np.nan_to_num((newer - committed) / self._speed)
+            before = np.nan_to_num((newer - committed) / self._speed[rows])
         oldest = at - newer_at + before
-        return np.where(waiting & (oldest > 0), oldest, age)
+        age[rows[oldest > 0]] = oldest[oldest > 0]
+        return age
 
     def arrivals(self, newest: int) -> Floats:
         """(n) offsets/s over so many of the newest intervals; nan where none of them is known."""

@@ -223,13 +223,13 @@ class Texts(Series):
         return Texts(self.places[start:stop], self.words, self.kind)
 
     def to_pylist(self) -> list[Any]:
-        words = self.words
-        return [None if place < 0 else words[place] for place in self.places.tolist()]
+        words = [*self.words, None]  # the last is for NONE
+        return [words[place] for place in self.places.tolist()]
 
     def equals(self, other: Series) -> bool:
         if not isinstance(other, Texts) or self.kind != other.kind or len(self) != len(other):
             return False
-        same = self.words is other.words or [*self.words] == [*other.words]
+        same = self.words is other.words or self.words == other.words
         places = self.places if same else self.index_in(other.words)
         return np.array_equal(places, other.places)
 

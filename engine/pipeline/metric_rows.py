@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..advice.scoring import Judge
-from ..assignors.interface import GroupSpec, spec_of
+from ..assignors.interface import GroupSpec, part_of, picked, specs_of
 from ..config import Rule, Settings
 from ..messages.wording import because, each_with_remarks
 from ..metrics.balance import member_counts, member_sums
 from ..metrics.forecast import Load, course_of, futures, load_of, outlooks, with_forecast
 from ..metrics.observe import Observation
 from ..metrics.ownership import fingerprint
-from ..metrics.racks import batch_crossing, known_racks, tariff
+from ..metrics.racks import Tariff, batch_crossing, known_racks, tariff
 from ..metrics.status import worst_by
 from ..model.arrays import NONE, Column, Flags, Floats
 from ..model.batch import GroupBatch, count_by, max_by, min_by, sum_by
@@ -100,7 +100,7 @@ class MetricRows:
         ]
         if not judged:
             return {}
-        judge = Judge.together([_judge(self.settings, self.seen, group) for group in judged])
+        judge = self._judge(judged)
         found = dict(zip(judged, judge.all_figures(judge.group.owner), strict=True))
         for group in judged:
             header = batch.headers[group]
@@ -109,6 +109,33 @@ class MetricRows:
                 if (now := copies_now(batch.groups[group], streams)) is not None:
                     found[group] = now[1].scored(found[group])
         return found
+
+    def _judge(self, groups: Sequence[int]) -> Judge:
+        """Who scores the assignments of some groups of the batch."""
+        seen, batch, table = self.seen, self.batch, self.batch.partitions
+        rates, capacity = seen.production.per_second, seen.capacity.sure
+        whole = specs_of(batch, seen.lag.for_people, rates, capacity=capacity)
+        spec, headers = picked(whole, groups), [batch.headers[group] for group in groups]
+        kept = table.assignable & np.isin(batch.group, groups)
+        return Judge(
+            group=spec,
+            capacity=spec.capacity,
+            in_sync=table.in_sync[kept.repeat(np.diff(table.replica_start))],
+            each=[
+                Judge(
+                    group=part_of(whole, group),
+                    capacity=capacity[batch.members_of(group)],
+                    tariff=_tariff(
+                        header,
+                        self.settings.rule(header.cluster, header.group),
+                        seen.sizes.bytes[batch.rows(group)],
+                        rates[batch.rows(group)],
+                        table.assignable[batch.rows(group)],
+                    ),
+                )
+                for group, header in zip(groups, headers, strict=True)
+            ],
+        )
 
     def _is_judged(self, group: int) -> bool:
         return bool(self.batch.topics[group]) and not self.batch.headers[group].rebalancing
@@ -326,20 +353,6 @@ def _numbers(values: Floats) -> list[float | None]:
     return [None if k else v for v, k in zip(values.tolist(), known.tolist(), strict=True)]
 
 
-def _judge(settings: Settings, seen: Observation, number: int) -> Judge:
-    """Who scores the assignments of a group of a batch."""
-    batch, rows = seen.batch, seen.batch.rows(number)
-    group, rates = batch.groups[number], seen.production.per_second[rows]
-    return judge_of(
-        group,
-        spec_of(group, seen.lag.for_people.take(rows), rates),
-        settings.rule(group.cluster, group.group),
-        production=rates,
-        bytes_per_record=seen.sizes.bytes[rows],
-        capacity=seen.capacity.sure[batch.members_of(number)],
-    )
-
-
 def _of_members(rates: Floats, batch: GroupBatch) -> Floats:
     """(M) each member's offsets/s: 0 for one without partitions, nan when a rate of its own is unknown."""
     owner = batch.partitions.owner
@@ -378,8 +391,14 @@ def judge_of(
         capacity=capacity,
         live=live,
         in_sync=table.in_sync[kept],
-        tariff=tariff(bytes_per_record, production, rows, rule.price_per_gb, rule.currency)
-        # unless it is known who serves reads, what crosses is a guess: no ground for a bill
-        if group.follower_fetching is not None
-        else None,
+        tariff=_tariff(group, rule, bytes_per_record, production, rows),
     )
+
+
+def _tariff(
+    header: GroupHeader, rule: Rule, bytes_per_record: Floats, production: Floats, rows: Flags
+) -> Tariff | None:
+    """What the partitions of a group carry; unless it is known who serves reads, what crosses is a guess."""
+    if header.follower_fetching is None:
+        return None
+    return tariff(bytes_per_record, production, rows, rule.price_per_gb, rule.currency)

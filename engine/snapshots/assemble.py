@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..model.arrays import ragged_entries
 from ..model.batch import GroupBatch
 from ..model.groups import GroupHeader, GroupSnapshot, Member, MemberTasks
-from ..model.states import GroupType, places_tasks
+from ..model.states import GroupType
 from ..model.tables import Table
 from .cluster import ClusterTables
 from .partitions import SnapshotRows, rows_of_groups, table_of_topics
@@ -220,18 +222,29 @@ class _Groups(Sequence[GroupSnapshot]):
         return self.made[number]
 
     @cached_property
-    def _members(self) -> list[Any]:
-        return members_of(self.rows.of_members.rows)
+    def _threads(self) -> dict[int, tuple[Member, ...]]:
+        """The members of the Kafka Streams applications, by the number of the group."""
+        return self._members_of([n for n, one in enumerate(self.headers) if one.places_tasks])
+
+    @cached_property
+    def _consumers(self) -> dict[int, tuple[Member, ...]]:
+        """The members of all other groups, by the number of the group."""
+        return self._members_of([n for n, one in enumerate(self.headers) if not one.places_tasks])
+
+    def _members_of(self, numbers: Sequence[int]) -> dict[int, tuple[Member, ...]]:
+        start, rows = ragged_entries(self.rows.of_members.start, np.array(numbers, np.int64))
+        made = members_of(self.rows.of_members.rows.take(rows))
+        spans = itertools.pairwise(start.tolist())
+        return {n: tuple(made[a:b]) for n, (a, b) in zip(numbers, spans, strict=True)}
 
     def _make(self, number: int) -> GroupSnapshot:
-        header = self.headers[number]
-        stores = None
-        if places_tasks(header.type, header.assignor):
-            own = [topic for topic in self.changelogs if is_store_of(header.group, topic)]
-            stores = table_of_topics(self.rows.cluster, own)
+        header, stores = self.headers[number], None
+        if header.places_tasks:
+            kept = [topic for topic in self.changelogs if is_store_of(header.group, topic)]
+            stores = table_of_topics(self.rows.cluster, kept)
         return GroupSnapshot(
             **vars(header),
-            members=tuple(self._members[self.batch.members_of(number)]),
+            members=(self._threads if header.places_tasks else self._consumers)[number],
             partitions=self.batch.table_of(number),
             stores=stores,
         )

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from ...model.tables import TEXT, KindError, Schema, Table
+from ...model.tables import FLOAT64, INT64, MOMENT, TEXT, KindError, Schema, Series, Table
 from ...snapshots import shaped
 from ..arrow import arrow_schema, from_arrow, to_arrow
 
@@ -30,6 +30,18 @@ _BROKERS = frozenset({"leader", "coordinator", "replicas.list.element", "in_sync
 
 _FOOTERS = 500
 """As many footers are kept."""
+
+_COLUMNS = 100
+"""As many columns are kept: three times those that are the same in all snapshots a chunk of groups looks back on."""
+
+_MOVING = frozenset({INT64, FLOAT64, MOMENT})
+"""Kinds of columns that differ from snapshot to snapshot."""
+
+Written = tuple[str | bytes, ...]
+"""A column as a file has it."""
+
+Place = tuple[Written, int, int]
+"""Rows of a column: the first, and one past the last."""
 
 Bound = tuple[str, str] | None
 """Least and greatest value of a column in a row group; None: not known."""
@@ -146,6 +158,7 @@ class Footer:
         columns = [metadata.schema.column(i).path for i in range(len(metadata.schema))]
         self._index = {path: index for index, path in enumerate(columns)}
         self._bounds: dict[tuple[str, int], Bound] = {}
+        self._places: dict[tuple[str, int], list[tuple[str, str, int, int]]] = {}
 
     def row_groups(self, pick: Pick, within: tuple[int, int] | None) -> list[int]:
         """The row groups that may hold what is wanted, among *within* (first, one past the last)."""
@@ -156,6 +169,35 @@ class Footer:
                 raise KindError(f"column {column} is missing")
             chosen = [i for i in chosen if _may_hold(self._bound(column, i), values)]
         return list(chosen)
+
+    def written(self, file: pa.NativeFile, column: str, row_groups: Sequence[int]) -> Written:
+        """A column of some row groups as the file has it: what is the same in two files holds the same values."""
+        whole: list[str | bytes] = [column]
+        for row_group in row_groups:
+            for *how, start, size in self._pieces(column, row_group):
+                whole += [*how, file.read_at(size, start)]
+        return tuple(whole)
+
+    def _pieces(self, column: str, row_group: int) -> list[tuple[str, str, int, int]]:
+        """How each leaf of a column is compressed, its type, where it begins, and how many bytes it has."""
+        key = (column, row_group)
+        if key not in self._places:
+            group, above = self.metadata.row_group(row_group), f"{column}."
+            leaves = (
+                group.column(index)
+                for path, index in self._index.items()
+                if path == column or path.startswith(above)
+            )
+            self._places[key] = [
+                (
+                    each.compression,
+                    each.physical_type,
+                    each.dictionary_page_offset or each.data_page_offset,
+                    each.total_compressed_size,
+                )
+                for each in leaves
+            ]
+        return self._places[key]
 
     def _bound(self, column: str, row_group: int) -> Bound:
         key = (column, row_group)
@@ -175,18 +217,23 @@ def _may_hold(bound: Bound, values: Sequence[str]) -> bool:
 
 
 class FileReader:
-    """Reads files that never change, and keeps their footers. It travels between processes without them."""
+    """
+    Reads files that never change, and keeps their footers, and columns that other files may have, too.
+
+    It travels between processes without them.
+    """
 
     def __init__(self, system: fs.FileSystem, *, remote: bool) -> None:
         """
         Args:
             remote: Whether few long reads are better than many short ones.
         """
-        self._system, self._remote = system, remote
+        self._system, self.remote = system, remote
         self._footers: dict[tuple[str, int], Footer] = {}
+        self._columns: dict[Place, Series] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reader, (self._system, self._remote)
+        return _reader, (self._system, self.remote)
 
     def read(self, path: str, pick: Pick, within: tuple[int, int] | None = None) -> Table:
         """
@@ -203,23 +250,17 @@ class FileReader:
         # read_table would add the folder names as columns, and is slower for one file
         with self._system.open_input_file(path) as file:
             footer = self._footer(path, file)
-            wanted = footer.row_groups(pick, within)
-            texts = {name for name, kind in pick.schema.items() if kind == TEXT} | {*pick.among}
-            parquet = pq.ParquetFile(
-                file,
-                metadata=footer.metadata,
-                # each text once, as it is stored
-                read_dictionary=[*texts & {*footer.names}],
-                pre_buffer=self._remote,
-            )
-            columns = [name for name in pick.schema if name in footer.names]
-            if not pick.among:
-                rows = from_arrow(
-                    parquet.read_row_groups(wanted, columns, use_threads=False), pick.schema
-                )
-            else:
-                rows = _picked(parquet, pick, wanted, columns)
-            return shaped(rows, pick.schema)
+            return shaped(_Part(self, file, footer, pick).rows(within), pick.schema)
+
+    def known(self, keys: Mapping[str, Place]) -> dict[str, Series]:
+        """By name the columns that another file, or this one, has at their place."""
+        return {name: self._columns[key] for name, key in keys.items() if key in self._columns}
+
+    def keep(self, columns: Mapping[Place, Series]) -> None:
+        """Keep columns for files that have them, too."""
+        if len(self._columns) + len(columns) > _COLUMNS:
+            self._columns.clear()
+        self._columns |= columns
 
     def _footer(self, path: str, file: pa.NativeFile) -> Footer:
         key = (path, file.size())
@@ -234,28 +275,60 @@ def _reader(system: fs.FileSystem, remote: bool) -> FileReader:
     return FileReader(system, remote=remote)
 
 
-def _picked(
-    file: pq.ParquetFile,
-    pick: Pick,
-    row_groups: list[int],
-    columns: list[str],
-) -> Table:
-    """
-    The rows with certain values, out of some row groups.
+class _Part:
+    """What is wanted of an open file."""
 
-    What is wanted lies in few of those whose bounds admit it: the columns that tell are read first, and all others
-    only where there is a row to be had.
-    """
-    among = pick.among
-    telling = from_arrow(file.read_row_groups(row_groups, list(among), use_threads=False))
-    rows = np.logical_and.reduce([telling[name].is_in(values) for name, values in among.items()])
-    sizes = [file.metadata.row_group(i).num_rows for i in row_groups]
-    holds = np.array([part.any() for part in np.split(rows, np.cumsum(sizes)[:-1])], np.bool_)
-    kept = [i for i, some in zip(row_groups, holds, strict=False) if some]
-    others = [name for name in columns if name not in among]
-    table = telling.filter(rows)
-    if not others:
-        return table
-    more = from_arrow(file.read_row_groups(kept, others, use_threads=False), pick.schema)
-    more = more.filter(rows[np.repeat(holds[: len(sizes)], sizes)])
-    return Table({name: (more if name in others else table)[name] for name in columns})
+    def __init__(self, reader: FileReader, file: pa.NativeFile, footer: Footer, pick: Pick) -> None:
+        self._reader, self._file, self._footer, self._pick = reader, file, footer, pick
+
+    def rows(self, within: tuple[int, int] | None) -> Table:
+        """
+        The rows with certain values, out of some row groups.
+
+        What is wanted lies in few of those whose bounds admit it: the columns that tell are read first, and all others
+        only where there is a row to be had.
+        """
+        among, row_groups = self._pick.among, self._footer.row_groups(self._pick, within)
+        sizes = [self._footer.metadata.row_group(i).num_rows for i in row_groups]
+        columns = [name for name in self._pick.schema if name in self._footer.names]
+        if not among:
+            return self._table(row_groups, columns, slice(0, sum(sizes)))
+        telling = self._table(row_groups, [*among], slice(0, sum(sizes)))
+        masks = [telling[name].is_in(values) for name, values in among.items()]
+        rows = np.logical_and.reduce(masks)
+        holds = np.array([part.any() for part in np.split(rows, np.cumsum(sizes)[:-1])], np.bool_)
+        kept = [i for i, some in zip(row_groups, holds, strict=False) if some]
+        others = [name for name in columns if name not in among]
+        table = telling.filter(rows)
+        if not others:
+            return table
+        there = np.flatnonzero(rows[np.repeat(holds[: len(sizes)], sizes)])
+        # what is wanted lies side by side, mostly
+        side = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
+        more = self._table(kept, others, side)
+        if len(more) > len(there):
+            more = more.take(there - side.start)
+        return Table({name: (more if name in others else table)[name] for name in columns})
+
+    def _table(self, row_groups: Sequence[int], names: Sequence[str], rows: slice) -> Table:
+        """Some columns of some rows of row groups; a column that is written as another was is not read again."""
+        schema, size = self._pick.schema, rows.stop - rows.start
+        keys: dict[str, Place] = {
+            name: (self._footer.written(self._file, name, row_groups), rows.start, rows.stop)
+            for name in names
+            if not self._reader.remote and schema.get(name) not in _MOVING
+        }
+        found = self._reader.known(keys)
+        if missing := [name for name in names if name not in found]:
+            texts = {name for name in missing if schema.get(name, TEXT) == TEXT}
+            parquet = pq.ParquetFile(
+                self._file,
+                metadata=self._footer.metadata,
+                read_dictionary=[*texts],  # each text once, as it is stored
+                pre_buffer=self._reader.remote,
+            )
+            read = parquet.read_row_groups(row_groups, missing, use_threads=False)
+            part = from_arrow(read.slice(rows.start, size), schema).columns
+            self._reader.keep({keys[name]: part[name] for name in missing if name in keys})
+            found |= part
+        return Table({name: found[name] for name in names}, size)
