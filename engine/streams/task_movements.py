@@ -22,13 +22,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..assignors.kit.kernels import at_work
+from ..assignors.kit.kernels import Tally, at_work
 from ..model.arrays import NONE, Flags, Indices, Ints
 from .java import drain, offer, process_hashes
 from .model import RUNNING, Application
 from .settings import ANY_LAG, TaskConfig
 from .standbys import Copies, ragged_rows
 from .task_movement_kernels import assign_active_task_movements, assign_standby_task_movements
+
+
+TALLY = Tally()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,29 +56,29 @@ def assign_task_movements(app: Application, config: TaskConfig, plan: Copies) ->
         plan: Where stateful tasks and standbys are to be; not changed.
     """
     lags = _Lags(app, config.acceptable_recovery_lag)
-    copies = plan.table(2 * max((len(clients) for clients in plan.holders), default=0) + 1)
+    most = max((len(clients) for clients in plan.holders), default=0)
+    copies = plan.table(2 * most + 1)
     warming = np.zeros(copies.shape, np.bool_)
     owner, count = plan.owner.astype(np.int64), np.array(plan.load.count, np.int64)
+    tasks = np.flatnonzero(app.stateful)
+    tasks = tasks[lags.should_move(tasks, owner[tasks])]
+    left, movements = config.max_warmup_replicas, len(tasks)
     hashes = process_hashes(app.clients)
     spread = (hashes ^ (hashes >> np.uint32(16))).astype(np.int64)  # as a HashSet files them
     shared = (owner, copies, warming, count, app.threads, spread, *lags.arrays)
     steps = 40 * len(app.clients)
-
-    tasks = np.flatnonzero(app.stateful)
-    tasks = tasks[lags.should_move(tasks, owner[tasks])]
-    tasks = tasks[np.lexsort((tasks, lags.ready_clients[tasks]))]
-    left, movements = config.max_warmup_replicas, len(tasks)
     if movements:
-        left = at_work(assign_active_task_movements, steps * movements)(
-            tasks, *shared, lags.limit, left
-        )
-    rows, places = np.nonzero((copies != NONE) & ~warming)
-    held = copies[rows, places]
-    late = lags.should_move(rows, held)
-    tasks, goals = _queued(rows[late], held[late], lags.ready_clients)
-    if len(tasks):
-        standbys = at_work(assign_standby_task_movements, steps * len(tasks))
-        movements += standbys(tasks, goals, *shared, lags.limit, left)
+        tasks = tasks[np.lexsort((tasks, lags.ready_clients[tasks]))]
+        move = at_work(assign_active_task_movements, steps * movements, TALLY)
+        left = move(tasks, *shared, lags.limit, left)
+    if most:
+        rows, places = np.nonzero((copies != NONE) & ~warming)
+        held = copies[rows, places]
+        late = lags.should_move(rows, held)
+        tasks, goals = _queued(rows[late], held[late], lags.ready_clients)
+        if len(tasks):
+            standbys = at_work(assign_standby_task_movements, steps * len(tasks), TALLY)
+            movements += standbys(tasks, goals, *shared, lags.limit, left)
     standby_start, standby = ragged_rows(copies, copies != NONE)
     warmup_start, warmup = ragged_rows(copies, warming)
     return MovedTasks(
