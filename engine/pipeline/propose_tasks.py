@@ -82,7 +82,7 @@ def task_rows(
         application, visible = presumed(live, placed), seen_to_run(live, placed)
         assumed = application.remarks
         found = (*racks_found(group, spec, application), *about_copies(application, placed))
-    changes_of = cache(partial(TaskChanges, group, rule.streams))
+    changes_of = cache(partial(TaskChanges, group))
     rows: list[_Row] = [(replace(_live(spec, judge), notes=assumed, findings=found), None)]
     for strategy, placement in placements.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible

@@ -30,7 +30,6 @@ from .settings import ANY_LAG, TaskConfig
 from .standbys import Copies, ragged_rows
 from .task_movement_kernels import assign_active_task_movements, assign_standby_task_movements
 
-
 TALLY = Tally()
 
 
