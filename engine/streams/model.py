@@ -15,7 +15,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -351,6 +351,7 @@ def _per_client(app: Application, client: Indices, task: Ints) -> tuple[Ints, In
     return starts_of(np.bincount(client, minlength=len(app.clients))), np.lexsort((task, client))
 
 
+@lru_cache(1 << 14)
 def task_key(task: str) -> tuple[str, int, int]:
     """
     Kafka's order of task ids: named topology, sub-topology, partition.
@@ -370,6 +371,7 @@ def task_key(task: str) -> tuple[str, int, int]:
     return topology, int(subtopology), int(partition)
 
 
+@lru_cache(1 << 14)
 def process_key(process_id: str) -> tuple[int, int]:
     """
     Java's order of UUIDs: both halves compared as signed 64-bit numbers.

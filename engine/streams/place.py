@@ -82,7 +82,9 @@ class Placing:
         Raises:
             Infeasible: There are tasks and no clients, or the limits of the strategy do not hold all tasks.
         """
-        app, config = self.app, replace(self.config, strategy=strategy)
+        app, config = self.app, self.config
+        if config.strategy is not strategy:
+            config = replace(config, strategy=strategy)
         if app.tasks and not app.clients:
             raise Infeasible(
                 f"there are {len(app.tasks)} tasks and no client to run them.",
@@ -167,12 +169,14 @@ class Placing:
 
 
 def _remarks(app: Application, config: TaskConfig, plan: Copies, apart: Apart) -> list[Fact]:
-    remarks = []
+    remarks, short = list[Fact](), list[int]()
     tasks = np.flatnonzero(app.stateful).tolist()
     wanted = config.num_standby_replicas
     if tasks and len(app.clients) - 1 < wanted:
         remarks.append(note("too_few_clients_for_standbys", after=len(app.clients), bound=wanted))
-    short = np.flatnonzero(apart.short(np.column_stack([plan.owner, plan.table()]))).tolist()
+    if apart.keys and wanted:
+        lacking = apart.short(np.column_stack([plan.owner, plan.table()]))
+        short = np.flatnonzero(lacking).tolist()
     if short:
         tasks_short = [app.tasks[t] for t in short]
         remarks.append(note("copies_not_apart", tasks_short, unit=" and ".join(apart.keys)))

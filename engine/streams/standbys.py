@@ -347,6 +347,8 @@ def _level(
 
 def ragged_rows(table: Ints, which: Flags) -> tuple[Ints, Indices]:
     """Ragged, task -> the marked clients of a table, ascending."""
+    if not which.any():
+        return np.zeros(len(table) + 1, np.int64), np.zeros(0, np.int32)
     task, place = np.nonzero(which)
     client = table[task, place]
     return starts_of(which.sum(axis=1)), client[np.lexsort((client, task))].astype(np.int32)
