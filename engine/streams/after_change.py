@@ -24,6 +24,7 @@ from .compare import PlacementOutcome
 from .live import Running
 from .model import RUNNING, holding, process_key
 from .sticky_tasks_server import Threads
+from .threads import by_client
 
 
 def instances(group: GroupSnapshot) -> dict[str, list[Member]]:
@@ -103,9 +104,7 @@ def settled(placed: PlacementOutcome) -> Running:
     for task, thread in enumerate(threads.tolist()):
         if thread != NONE:
             active[thread].append(task)
-    of_client: list[list[int]] = [[] for _ in running.app.clients]
-    for thread, client in enumerate(running.client_of.tolist()):
-        of_client[client].append(thread)
+    of_client = by_client(running.client_of)
     copied = np.repeat(np.arange(len(threads)), np.diff(placed.copies_start)).tolist()
     for task, client in zip(copied, placed.copies.tolist(), strict=True):
         fewest = min(of_client[client], key=lambda one: len(active[one]) + len(standby[one]))

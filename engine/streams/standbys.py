@@ -185,6 +185,8 @@ class Copies:
 
     def table(self, width: int = 0) -> Ints:
         """(N, most standbys or *width*) the standbys of each task, NONE in free places."""
+        if not any(self.holders):
+            return np.full((len(self.holders), width), NONE, np.int64)
         count = np.array([len(clients) for clients in self.holders], np.int64)
         table = np.full((len(count), max(width, int(count.max(initial=0)))), NONE, np.int64)
         table[np.arange(table.shape[1]) < count[:, None]] = [c for row in self.holders for c in row]

@@ -31,14 +31,8 @@ def thread_of(owner: Indices, client_of: Indices, before: Indices) -> Indices:
         before: (N) the member that runs each task now, NONE for nobody.
     """
     result, ran = [NONE] * len(owner), before.tolist()
-    threads_of: dict[int, list[int]] = {}
-    for thread, client in enumerate(client_of.tolist()):
-        threads_of.setdefault(client, []).append(thread)
-    tasks_of: dict[int, list[int]] = {}
-    for task, client in enumerate(owner.tolist()):
-        if client != NONE:
-            tasks_of.setdefault(client, []).append(task)
-    for client, tasks in tasks_of.items():
+    threads_of = by_client(client_of)
+    for client, tasks in by_client(owner).items():
         threads = threads_of[client]
         least, more = divmod(len(tasks), len(threads))
         has: dict[int, list[int]] = {thread: [] for thread in threads}
@@ -60,3 +54,12 @@ def thread_of(owner: Indices, client_of: Indices, before: Indices) -> Indices:
             for task in own:
                 result[task] = thread
     return np.array(result, np.int32)
+
+
+def by_client(client_of: Indices) -> dict[int, list[int]]:
+    """Client -> those that are its, ascending; NONE is nobody."""
+    found: dict[int, list[int]] = {}
+    for one, client in enumerate(client_of.tolist()):
+        if client != NONE:
+            found.setdefault(client, []).append(one)
+    return found
