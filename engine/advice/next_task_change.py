@@ -15,57 +15,35 @@ Source: KIP-441, KIP-345, KIP-1071; `KafkaStreams.close` of Kafka 4.3, which lea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ..config import StreamsSettings
 from ..model.arrays import NONE, Indices
 from ..model.errors import EvenkeelError
 from ..model.figures import NextChange
 from ..model.groups import GroupSnapshot
-from ..streams.after_change import given, instances, joined, pinned, without
+from ..streams.after_change import come, gone, instances, settled
 from ..streams.compare import PlacementOutcome, outcome
-from ..streams.live import Running, known_tasks, running
+from ..streams.live import Running
+from ..streams.settings import TaskStrategy
 from .after_change import moved
 from .next_change import BUDGET, MOST_RESTARTED, MOST_TRIED
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Stage:
-    """A group after a change, and where a strategy puts its tasks; nowhere once nobody is left."""
-
-    group: GroupSnapshot
-    application: Running
-    placed: PlacementOutcome
-
-    @property
-    def in_force(self) -> GroupSnapshot:
-        """The group once it is so."""
-        return given(self.group, self.application, self.placed)
 
 
 class TaskChanges:
     """The next changes of one application; what its strategies share of them is worked out once."""
 
-    def __init__(
-        self, group: GroupSnapshot, settings: StreamsSettings | None, application: Running
-    ) -> None:
+    def __init__(self, group: GroupSnapshot, application: Running) -> None:
         """
         Args:
             group: The group.
-            settings: What configuration says of it.
             application: The application behind it.
-
-        Raises:
-            Infeasible, InputError: As for `live.running`.
         """
-        self._group, self._application = group, application
-        self._settings = pinned(settings, application)
-        self._known = known_tasks(group, settings)
-        processes = list(instances(group))
+        self._tasks = len(application.app.tasks)
+        threads = instances(group)
+        processes = list(threads)
         self._number = {process: number for number, process in enumerate(processes)}
-        work = len(application.app.tasks) + len(processes)
+        self._dynamic = [process for process in processes if not threads[process][0].is_static]
+        work = self._tasks + len(processes)
         most = min(max(BUDGET // work, 1), MOST_TRIED, len(processes))
         self.tried = [processes[n * len(processes) // most] for n in range(most)]
 
@@ -77,50 +55,49 @@ class TaskChanges:
             placed: Its answer for the application.
         """
         try:
-            return self._of(_Stage(group=self._group, application=self._application, placed=placed))
+            return self._of(placed)
         except EvenkeelError:
             return None
 
-    def _of(self, start: _Stage) -> NextChange:
-        then, owner = start.in_force, self._runs(start)
-        threads = instances(then)
-        left = {process: self._after(without(then, process), start) for process in self.tried}
-        gone = {process: moved(owner, self._runs(stage)) for process, stage in left.items()}
+    def _of(self, placed: PlacementOutcome) -> NextChange:
+        assert placed.strategy is not None, "what a group has now is no strategy's"
+        strategy, then, owner = placed.strategy, settled(placed), self._runs(placed)
+        client = {process: n for n, process in enumerate(then.app.clients)}
+        fewer = {process: gone(then, client[process]) for process in self.tried}
+        left = {process: _after(those, strategy) for process, those in fewer.items()}
+        moves = {process: moved(owner, self._runs(away)) for process, away in left.items()}
         others = [
-            int((moves & (owner != self._number[process])).sum()) for process, moves in gone.items()
+            int((changed & (owner != self._number[process])).sum())
+            for process, changed in moves.items()
         ]
-        counts = [int(moves.sum()) for moves in gone.values()]
-        came = self._after(joined(then, threads[self.tried[0]]), start)
-        restarts, dynamic = [], [p for p, each in threads.items() if not each[0].is_static]
-        for process in [one for one in self.tried if one in dynamic][:MOST_RESTARTED]:
+        counts = [int(changed.sum()) for changed in moves.values()]
+        came = _after(come(then, then, client[self.tried[0]]), strategy)
+        restarts = []
+        for process in [one for one in self.tried if one in self._dynamic][:MOST_RESTARTED]:
             away = left[process]
-            rest = without(then, process) if away is None else away.in_force
-            back = self._after(joined(rest, threads[process], back=True), start)
+            rest = fewer[process] if away is None else settled(away)
+            back = _after(come(rest, then, client[process], back=True), strategy)
             again = moved(self._runs(away), self._runs(back))
-            restarts.append(int(gone[process].sum() + again.sum()))
+            restarts.append(int(moves[process].sum() + again.sum()))
         return NextChange(
             leave_moves_mean=sum(counts) / len(counts),
             leave_moves_of_others_mean=sum(others) / len(others),
             leave_moves_worst=max(counts),
             join_moves=int(moved(owner, self._runs(came)).sum()),
-            restart_moves=round(sum(restarts) * len(dynamic) / max(len(restarts), 1)),
+            restart_moves=round(sum(restarts) * len(self._dynamic) / max(len(restarts), 1)),
             members_tried=len(self.tried),
         )
 
-    def _after(self, group: GroupSnapshot, start: _Stage) -> _Stage | None:
-        """The group once the strategy has placed its tasks; None where nobody is left."""
-        if not group.members:
-            return None
-        assert start.placed.strategy is not None, "what a group has now is no strategy's"
-        application = running(group, self._settings, self._known)
-        placed = outcome(application, start.placed.strategy)
-        return _Stage(group=group, application=application, placed=placed)
-
-    def _runs(self, stage: _Stage | None) -> Indices:
+    def _runs(self, placed: PlacementOutcome | None) -> Indices:
         """(N) who runs each task in the end, by a number that an instance keeps; NONE for nobody."""
-        if stage is None:
-            return np.full(len(self._known.ids), NONE, np.int32)
-        clients = stage.application.app.clients
+        if placed is None:
+            return np.full(self._tasks, NONE, np.int32)
+        clients = placed.application.app.clients
         numbers = [self._number.setdefault(client, len(self._number)) for client in clients]
-        runs: Indices = np.array([*numbers, NONE], np.int32)[stage.placed.owner]
+        runs: Indices = np.array([*numbers, NONE], np.int32)[placed.owner]
         return runs
+
+
+def _after(application: Running, strategy: TaskStrategy) -> PlacementOutcome | None:
+    """What a strategy makes of an application after a change; None where nobody is left."""
+    return outcome(application, strategy) if application.app.clients else None

@@ -35,7 +35,6 @@ from ..streams.compare import PlacementOutcome, outcome, presumed, seen_to_run
 from ..streams.live import Running, running
 from ..streams.separate_copies import about_copies
 from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy, task_strategies
-from ..streams.threads import thread_of
 from .asked_group import with_forecasts
 from .candidate_rows import Proposal, infeasible, proposal, refusal
 from .stored_metrics import Measured, judge_of_measured
@@ -83,7 +82,7 @@ def task_rows(
         application, visible = presumed(live, placed), seen_to_run(live, placed)
         assumed = application.remarks
         found = (*racks_found(group, spec, application), *about_copies(application, placed))
-    changes_of = cache(partial(TaskChanges, group, rule.streams))
+    changes_of = cache(partial(TaskChanges, group))
     rows: list[_Row] = [(replace(_live(spec, judge), notes=assumed, findings=found), None)]
     for strategy, placement in placements.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
@@ -198,15 +197,12 @@ def _replayed_row(
 
 def _members(application: Running, placement: PlacementOutcome, spec: GroupSpec) -> Indices:
     """(P) the member that would read each partition of the group; NONE where no task does."""
-    thread = placement.thread
-    if thread is None:
-        thread = thread_of(placement.owner, application.client_of, application.thread)
     task_of = application.task_of
     names, number = spec.topics, spec.number_of.tolist()
     topic = spec.topic_of.tolist()
     keys = [(names[t], n) for t, n in zip(topic, number, strict=True)]
     task = np.array([task_of.get(key, NONE) for key in keys], np.int64)
-    return np.append(thread, np.int32(NONE))[task].astype(np.int32)
+    return np.append(placement.threads, np.int32(NONE))[task].astype(np.int32)
 
 
 def _by_client(score: Score, moved: int, by_thread: bool) -> Score:

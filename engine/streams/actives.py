@@ -57,6 +57,7 @@ def optimize(
     costs: Costs,
     strategy: RackStrategy,
     overlap: Indices | None = None,
+    cross: Ints | None = None,
 ) -> Indices:
     """
     New owners (N, all tasks) of least total cost.
@@ -68,6 +69,7 @@ def optimize(
         costs: What crossing racks and moving cost.
         strategy: `none` changes nothing.
         overlap: (N) the assignment against which a task counts as new; *owner* without it.
+        cross: `cross_rack` of the application's sources, where it is known already.
 
     Raises:
         InputError: An optimized task has no owner, or the costs are beyond 64-bit arithmetic.
@@ -77,7 +79,7 @@ def optimize(
         return owner.astype(np.int32)
     asked = np.sort(tasks)
     better = owner.astype(np.int32)
-    better[asked] = solve(problem_of(app, owner, asked, costs, strategy, overlap))
+    better[asked] = solve(problem_of(app, owner, asked, costs, strategy, overlap, cross))
     return better
 
 
@@ -107,8 +109,7 @@ def problem_of(
     The rack problem of *tasks* in their order.
 
     Args:
-        app, owner, tasks, costs, strategy, overlap: As for `optimize`.
-        cross: `cross_rack` of the application's sources, where it is known already.
+        app, owner, tasks, costs, strategy, overlap, cross: As for `optimize`.
 
     Raises:
         InputError: One of the tasks has no owner.

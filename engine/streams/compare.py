@@ -17,62 +17,125 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from ..assignors.kit.java_order import map_order
 from ..metrics.racks import Crossing, leader_crossing, replica_crossing
-from ..model.arrays import NONE, Indices, Ints, ragged_entries, starts_of
+from ..model.arrays import NONE, Flags, Indices, Ints, ragged_entries, starts_of
 from ..model.errors import Infeasible
 from ..model.facts import Fact, note, reason
 from .live import Running
 from .model import RUNNING, Application, Placement, placed_at_once
-from .place import place
-from .racks import CLIENTS_WITHOUT_RACK, EQUAL_COSTS
+from .racks import EQUAL_COSTS, clients_off
 from .settings import STATELESS, RackStrategy, StickyTasks, TaskStrategy
 from .sticky_tasks import place_sticky, usual_arrivals
 from .sticky_tasks_server import assign_sticky_server
 from .store_copies import StoreCopies, store_copies
+from .threads import thread_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlacementOutcome:
     """
-    One placement of a live application.
+    One placement of a live application, and its measures, worked out when they are asked for.
 
     Attributes:
+        application: The application before it.
         strategy: What gave it; None for what the application has now.
         placement: The strategy's answer for the next rebalance; None for what it has now.
         owner: (N) the client of each task in the end, NONE for nobody.
         copies_start, copies: Ragged, task -> clients that keep a copy in the end.
-        crossing: (N) source partitions of each task that it reads across racks.
-        unknown: (N) source partitions of each task of which that is not known.
-        far: (N) source partitions of each task without a replica in its client's rack, which is what strategies weigh.
-        copies_crossing: Changelog partitions that standbys restore across racks.
-        copies_unknown: Those of which that is not known.
-        stores: Where the copies of each store stand.
-        moves: Tasks that change clients.
-        cost: Total cost, in the units of the configured costs; None where a rack is not known.
         thread: (N) the member that runs each task then; None where the strategy gives tasks to clients and Kafka deals
             them over the threads.
         untold: Which clients have to send a `client.rack` before the strategy places tasks so; None when all do.
     """
 
+    application: Running
     strategy: TaskStrategy | None
     placement: Placement | None
     owner: Indices
     copies_start: Ints
     copies: Indices
-    crossing: Ints
-    unknown: Ints
-    copies_crossing: int
-    copies_unknown: int
-    stores: StoreCopies
-    moves: int
-    cost: int | None
-    far: Ints
     thread: Indices | None = None
     untold: Fact | None = None
+
+    @cached_property
+    def threads(self) -> Indices:
+        """(N) the member that runs each task then, NONE for nobody, however tasks come to threads."""
+        if self.thread is not None:
+            return self.thread
+        return thread_of(self.owner, self.application.client_of, self.application.thread)
+
+    @property
+    def crossing(self) -> Ints:
+        """(N) source partitions of each task that it reads across racks."""
+        return self._read[0]
+
+    @property
+    def unknown(self) -> Ints:
+        """(N) source partitions of each task of which that is not known."""
+        return self._read[1]
+
+    @property
+    def far(self) -> Ints:
+        """(N) source partitions of each task without a replica in its client's rack, which is what strategies weigh."""
+        return self._weighed[0]
+
+    @property
+    def copies_crossing(self) -> int:
+        """Changelog partitions that standbys restore across racks."""
+        return int(self._restored[0].sum())
+
+    @property
+    def copies_unknown(self) -> int:
+        """Those of which that is not known."""
+        return int(self._restored[1].sum())
+
+    @cached_property
+    def stores(self) -> StoreCopies:
+        """Where the copies of each store stand."""
+        return store_copies(self.application, self.owner, self.copies_start, self.copies)
+
+    @property
+    def moves(self) -> int:
+        """Tasks that change clients."""
+        return int(self._moved.sum())
+
+    @property
+    def cost(self) -> int | None:
+        """Total cost, in the units of the configured costs; None where a rack is not known."""
+        far, unsure = self._weighed
+        if unsure.any():
+            return None
+        stateful, costs = self.application.app.stateful, self.application.config.costs
+        price = np.where(stateful, costs.traffic, STATELESS.traffic)
+        fee = np.where(stateful, costs.non_overlap, STATELESS.non_overlap)
+        return int((price * far).sum() + fee[self._moved].sum())
+
+    @property
+    def _moved(self) -> Flags:
+        before, then = self.application.owner, self.owner
+        moved: Flags = (then != before) & (before != NONE) & (then != NONE)
+        return moved
+
+    @cached_property
+    def _read(self) -> tuple[Ints, Ints]:
+        app = self.application.app
+        return _by_row(app, app.source_start, app.source, self.owner)
+
+    @cached_property
+    def _weighed(self) -> tuple[Ints, Ints]:
+        app = self.application.app
+        return _by_row(app, app.source_start, app.source, self.owner, by_replica=True)
+
+    @cached_property
+    def _restored(self) -> tuple[Ints, Ints]:
+        app = self.application.app
+        task = np.repeat(np.arange(len(app.tasks)), np.diff(self.copies_start))
+        start, entries = ragged_entries(app.changelog_start, task)
+        return _by_row(app, start, app.changelog[entries], self.copies)
 
     @property
     def racks_off(self) -> Fact | None:
@@ -106,7 +169,14 @@ class PlacementOutcome:
 
 def present(running: Running) -> PlacementOutcome:
     """What the application has now."""
-    return _outcome(running, None, None, running.owner, running.copies_start, running.copies)
+    return PlacementOutcome(
+        application=running,
+        strategy=None,
+        placement=None,
+        owner=running.owner,
+        copies_start=running.copies_start,
+        copies=running.copies,
+    )
 
 
 def outcome(running: Running, strategy: TaskStrategy) -> PlacementOutcome:
@@ -131,20 +201,19 @@ def outcome(running: Running, strategy: TaskStrategy) -> PlacementOutcome:
             fix="Set task_assignor of [rules.streams] to the one that the application uses.",
         )
     else:
-        config = replace(running.config, strategy=strategy)
-        placement = place(running.app, config)
-        if placement.racks is not None and placement.racks.measure == CLIENTS_WITHOUT_RACK:
-            untold, placement = placement.racks, place(running.app.told, config)
+        untold = None if strategy is RackStrategy.NONE else clients_off(running.app)
+        placement = (running.placing if untold is None else running.placing_told).by(strategy)
     owner = np.where(placement.target == NONE, placement.active, placement.target)
-    ahead = _outcome(
-        running,
-        strategy,
-        placement,
-        owner.astype(np.int32),
-        placement.planned_start,
-        placement.planned,
+    return PlacementOutcome(
+        application=running,
+        strategy=strategy,
+        placement=placement,
+        owner=owner.astype(np.int32),
+        copies_start=placement.planned_start,
+        copies=placement.planned,
+        thread=thread,
+        untold=untold,
     )
-    return replace(ahead, thread=thread, untold=untold)
 
 
 def _by_sticky_leader(running: Running) -> Placement:
@@ -245,41 +314,6 @@ def reproducing(running: Running, candidates: Iterable[PlacementOutcome]) -> Ite
             and np.array_equal(candidate.copies, running.copies)
         ):
             yield candidate.strategy
-
-
-def _outcome(
-    running: Running,
-    strategy: TaskStrategy | None,
-    placement: Placement | None,
-    owner: Indices,
-    copies_start: Ints,
-    copies: Indices,
-) -> PlacementOutcome:
-    app = running.app
-    crossing, unknown = _by_row(app, app.source_start, app.source, owner)
-    far, unsure_far = _by_row(app, app.source_start, app.source, owner, by_replica=True)
-    task = np.repeat(np.arange(len(app.tasks)), np.diff(copies_start))
-    start, entries = ragged_entries(app.changelog_start, task)
-    restored, unsure = _by_row(app, start, app.changelog[entries], copies)
-    moved = (owner != running.owner) & (running.owner != NONE) & (owner != NONE)
-    costs = running.config.costs
-    price = np.where(app.stateful, costs.traffic, STATELESS.traffic)
-    fee = np.where(app.stateful, costs.non_overlap, STATELESS.non_overlap)
-    return PlacementOutcome(
-        strategy=strategy,
-        placement=placement,
-        owner=owner,
-        copies_start=copies_start,
-        copies=copies,
-        crossing=crossing,
-        unknown=unknown,
-        copies_crossing=int(restored.sum()),
-        copies_unknown=int(unsure.sum()),
-        stores=store_copies(running, owner, copies_start, copies),
-        moves=int(moved.sum()),
-        cost=None if unsure_far.any() else int((price * far).sum() + fee[moved].sum()),
-        far=far,
-    )
 
 
 def across(

@@ -23,13 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 
-from ..assignors.kit.java_order import Hashes, string_hashes, uuid_halves, uuid_hashes
+from ..assignors.kit.java_order import Hashes, string_hashes, uuid_hashes
 from ..assignors.kit.kernels import kernel
-from .model import task_key
+from .model import process_key, task_key
 
 
 def task_hashes(tasks: Sequence[str]) -> Hashes:
@@ -69,7 +68,7 @@ def process_hashes(processes: Sequence[str]) -> Hashes:
     >>> process_hashes(["00000001-0000-0002-0000-000400000008"]).tolist()
     [15]
     """
-    return uuid_hashes(uuid_halves([UUID(process) for process in processes]))
+    return uuid_hashes(np.array([*map(process_key, processes)], np.int64).reshape(-1, 2))
 
 
 @kernel

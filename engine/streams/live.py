@@ -38,6 +38,7 @@ from ..model.facts import Fact, note
 from ..model.groups import GroupSnapshot, Member, MemberTasks, PartitionTable
 from ..model.states import GroupType
 from .model import LAG_UNKNOWN, RUNNING, Application, ClientLine, TaskLine, application, task_key
+from .place import Placing
 from .racks import racks_switched_off
 from .settings import (
     Overlap,
@@ -96,6 +97,16 @@ class Running:
     def strategies(self) -> tuple[TaskStrategy, ...]:
         """What can place its tasks, in the order of the scoreboard."""
         return task_strategies(self.assignor, kip_1071=self.kip_1071)
+
+    @cached_property
+    def placing(self) -> Placing:
+        """Where the rack strategies put its tasks."""
+        return Placing(self.app, self.config)
+
+    @cached_property
+    def placing_told(self) -> Placing:
+        """The same with a `client.rack` on every client whose rack is known."""
+        return Placing(self.app.told, self.config)
 
     @cached_property
     def task_of(self) -> dict[tuple[str, int], int]:

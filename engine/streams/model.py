@@ -13,14 +13,14 @@ Source: KIP-441 (lags and warm-ups), KIP-708 (tags), KIP-925 (racks); `TaskId`, 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from ..assignors.kit.java_order import uuid_halves
-from ..model.arrays import NONE, Flags, Indices, Ints, ragged, starts_of
+from ..model.arrays import NONE, Flags, Indices, Ints, ragged, ragged_entries, starts_of
 from ..model.errors import InputError
 from ..model.facts import Fact
 from .settings import STATEFUL, STATELESS, Costs, RackStrategy, TaskConfig
@@ -38,6 +38,7 @@ __all__ = [
     "TaskConfig",
     "TaskLine",
     "application",
+    "holding",
 ]
 
 
@@ -128,6 +129,29 @@ class Application:
         order = np.lexsort((client, self.lag, self.lag_task))
         start = starts_of(np.bincount(self.lag_task, minlength=len(self.tasks)))
         return start, client[order], self.lag[order]
+
+    def of_clients(self, clients: Ints) -> Application:
+        """The application of some of its clients, in another order, each with what it said and had."""
+        rows = clients.tolist()
+        lag_start, lags = ragged_entries(self.lag_start, clients)
+        active_start, active = ragged_entries(self.active_start, clients)
+        standby_start, standby = ragged_entries(self.standby_start, clients)
+        return replace(
+            self,
+            clients=tuple(self.clients[client] for client in rows),
+            names=tuple(self.names[client] for client in rows),
+            threads=self.threads[clients],
+            client_rack=self.client_rack[clients],
+            known_rack=self.known_rack[clients],
+            tags=tuple(self.tags[client] for client in rows),
+            lag_start=lag_start,
+            lag_task=self.lag_task[lags],
+            lag=self.lag[lags],
+            active_start=active_start,
+            active_task=self.active_task[active],
+            standby_start=standby_start,
+            standby_task=self.standby_task[standby],
+        )
 
     def named(self, owner: Indices, tasks: Ints | None = None) -> dict[str, list[str]]:
         """Client -> ids of the tasks it has by *owner* (N, NONE for nobody), in task order; all clients present."""
@@ -284,6 +308,50 @@ def application(
     )
 
 
+def holding(
+    app: Application,
+    owner: Indices,
+    copies_start: Ints,
+    copies: Indices,
+    behind: Callable[[Indices, Ints], Ints] | None = None,
+) -> Application:
+    """
+    The application once its clients run and keep something else, and have nothing besides.
+
+    Args:
+        app: The application as it was.
+        owner: (N) the client of each task, NONE for nobody.
+        copies_start, copies: Ragged, task -> clients that keep a copy.
+        behind: (clients, tasks) -> offsets that each of them still has to restore; nothing if left out.
+    """
+    tasks = np.flatnonzero(owner != NONE)
+    copied = np.repeat(np.arange(len(owner)), np.diff(copies_start))
+    stores = tasks[app.stateful[tasks]]
+    client, task = np.append(owner[stores], copies), np.append(stores, copied)
+    lag = np.zeros(len(task), np.int64) if behind is None else behind(client, task)
+    active = np.arange(len(task)) < len(stores)
+    lag[active & (lag == 0)] = RUNNING
+    lag_start, order = _per_client(app, client, task)
+    active_start, running = _per_client(app, owner[tasks], tasks)
+    standby_start, kept = _per_client(app, copies, copied)
+    return replace(
+        app,
+        lag_start=lag_start,
+        lag_task=task[order].astype(np.int32),
+        lag=lag[order],
+        active_start=active_start,
+        active_task=tasks[running].astype(np.int32),
+        standby_start=standby_start,
+        standby_task=copied[kept].astype(np.int32),
+    )
+
+
+def _per_client(app: Application, client: Indices, task: Ints) -> tuple[Ints, Ints]:
+    """Where what each client has begins, in the order of clients and tasks; and that order."""
+    return starts_of(np.bincount(client, minlength=len(app.clients))), np.lexsort((task, client))
+
+
+@lru_cache(1 << 14)
 def task_key(task: str) -> tuple[str, int, int]:
     """
     Kafka's order of task ids: named topology, sub-topology, partition.
@@ -303,6 +371,7 @@ def task_key(task: str) -> tuple[str, int, int]:
     return topology, int(subtopology), int(partition)
 
 
+@lru_cache(1 << 14)
 def process_key(process_id: str) -> tuple[int, int]:
     """
     Java's order of UUIDs: both halves compared as signed 64-bit numbers.

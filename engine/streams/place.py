@@ -34,9 +34,13 @@ it does not spread a client's tasks over its threads.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
 import numpy as np
 
-from ..model.arrays import NONE
+from ..model.arrays import NONE, Indices, Ints
 from ..model.errors import Infeasible
 from ..model.facts import Fact, note, reason
 from .actives import optimize
@@ -46,7 +50,7 @@ from .racks import EQUAL_COSTS, cross_rack, nothing_to_gain, racks_off
 from .settings import STATELESS, Overlap, RackStrategy, TaskConfig
 from .standby_racks import ROUNDS, swap_standbys
 from .standbys import Apart, Copies, findings, kept_apart, place_standbys, ragged_rows
-from .task_movements import assign_task_movements
+from .task_movements import MovedTasks, assign_task_movements
 
 
 def place(app: Application, config: TaskConfig) -> Placement:
@@ -56,66 +60,123 @@ def place(app: Application, config: TaskConfig) -> Placement:
     Raises:
         Infeasible: There are tasks and no clients.
     """
-    if app.tasks and not app.clients:
-        raise Infeasible(
-            f"there are {len(app.tasks)} tasks and no client to run them.",
-            fix="Start at least one instance of the application.",
-        )
-    racks, remarks = _switch(app, config)
-    initial = assign_stateful(app)
-    target = initial
-    if racks is None:
+    return Placing(app, config).by(config.strategy)
+
+
+class Placing:
+    """Where tasks of one application go by each of its strategies; what these share is worked out once."""
+
+    def __init__(self, app: Application, config: TaskConfig) -> None:
+        """
+        Args:
+            app: The application.
+            config: Its settings; their strategy does not count.
+        """
+        self.app, self.config = app, config
+        self._moved: dict[tuple[bytes, str], MovedTasks] = {}
+
+    def by(self, strategy: RackStrategy) -> Placement:
+        """
+        Where tasks go at the next rebalance.
+
+        Raises:
+            Infeasible: There are tasks and no clients, or the limits of the strategy do not hold all tasks.
+        """
+        app, config = self.app, self.config
+        if config.strategy is not strategy:
+            config = replace(config, strategy=strategy)
+        if app.tasks and not app.clients:
+            raise Infeasible(
+                f"there are {len(app.tasks)} tasks and no client to run them.",
+                fix="Start at least one instance of the application.",
+            )
+        off = racks_off(app, config) or self._gains_nothing(strategy)
+        if off is not None:
+            return replace(self._without_racks, racks=off)
+        remarks = [note(EQUAL_COSTS)] if self._equal else []
         overlap = app.previous_owner if config.overlap is Overlap.PREVIOUS else None
         stateful = np.flatnonzero(app.stateful)
-        target = optimize(app, initial, stateful, config.costs, config.strategy, overlap)
-    apart = kept_apart(app, config)
-    plan = place_standbys(app, config, target, apart)
-    if racks is None and not swap_standbys(app, plan, config.costs, apart):
-        remarks.append(note("standby_swaps_cut_off", after=ROUNDS))
-    moved = assign_task_movements(app, config, plan)
-    active = assign_stateless(app, moved.active)
-    if racks is None:
+        target = optimize(
+            app, self._dealt, stateful, config.costs, strategy, overlap, self._crossing
+        )
+        plan = place_standbys(app, config, target, self._apart)
+        if config.num_standby_replicas and not swap_standbys(app, plan, config.costs, self._apart):
+            remarks.append(note("standby_swaps_cut_off", after=ROUNDS))
+        return self._placed(plan, strategy, remarks)
+
+    @cached_property
+    def _without_racks(self) -> Placement:
+        plan = place_standbys(self.app, self.config, self._dealt, self._apart)
+        return self._placed(plan, RackStrategy.NONE, [])
+
+    @cached_property
+    def _dealt(self) -> Indices:
+        return assign_stateful(self.app)
+
+    @cached_property
+    def _apart(self) -> Apart:
+        return kept_apart(self.app, self.config)
+
+    @cached_property
+    def _crossing(self) -> Ints:
+        return cross_rack(self.app, self.app.source_start, self.app.source)
+
+    @cached_property
+    def _equal(self) -> bool:
+        """Whether racks tell no clients apart by sources, and by changelogs where standbys restore these."""
+        app = self.app
+        if not nothing_to_gain(app, self._crossing):
+            return False
+        changelogs = cross_rack(app, app.changelog_start, app.changelog)
+        return not self.config.num_standby_replicas or nothing_to_gain(app, changelogs)
+
+    def _gains_nothing(self, strategy: RackStrategy) -> Fact | None:
+        """That racks can move no task; sub-topology limits, or what ran where before, may still do so."""
+        free = strategy is RackStrategy.MIN_TRAFFIC and self.config.overlap is Overlap.COMPUTED
+        return reason(EQUAL_COSTS) if free and self._equal else None
+
+    def _placed(self, plan: Copies, strategy: RackStrategy, remarks: Sequence[Fact]) -> Placement:
+        """The plan as it can be run now, with the stateless tasks by a strategy."""
+        app, config = self.app, self.config
+        key = plan.owner.tobytes(), str(plan.holders) if config.num_standby_replicas else ""
+        if key not in self._moved:
+            self._moved[key] = assign_task_movements(app, config, plan)
+        moved = self._moved[key]
+        active = assign_stateless(app, moved.active)
         stateless = np.flatnonzero(~app.stateful)
-        active = optimize(app, active, stateless, STATELESS, config.strategy)
-    copies = plan.table()
-    planned_start, planned = ragged_rows(copies, copies != NONE)
-    return Placement(
-        active=active,
-        standby_start=moved.standby_start,
-        standby=moved.standby,
-        warmup_start=moved.warmup_start,
-        warmup=moved.warmup,
-        target=target,
-        planned_start=planned_start,
-        planned=planned,
-        initial=initial,
-        probing=moved.movements > 0,
-        racks=racks,
-        findings=(*remarks, *findings(app, config), *_remarks(app, config, plan, apart)),
-    )
-
-
-def _switch(app: Application, config: TaskConfig) -> tuple[Fact | None, list[Fact]]:
-    """Why racks play no part, None when they do; and what is to be said of it when they do."""
-    off = racks_off(app, config)
-    if off is not None or not nothing_to_gain(app, cross_rack(app, app.source_start, app.source)):
-        return off, []
-    changelogs = cross_rack(app, app.changelog_start, app.changelog)
-    if config.num_standby_replicas and not nothing_to_gain(app, changelogs):
-        return None, []
-    if config.strategy is RackStrategy.MIN_TRAFFIC and config.overlap is Overlap.COMPUTED:
-        return reason(EQUAL_COSTS), []
-    # Sub-topology limits, or what ran where before, may still move a task.
-    return None, [note(EQUAL_COSTS)]
+        copies = plan.table()
+        planned_start, planned = ragged_rows(copies, copies != NONE)
+        return Placement(
+            active=optimize(app, active, stateless, STATELESS, strategy, cross=self._crossing)
+            if strategy is not RackStrategy.NONE
+            else active,
+            standby_start=moved.standby_start,
+            standby=moved.standby,
+            warmup_start=moved.warmup_start,
+            warmup=moved.warmup,
+            target=plan.owner,
+            planned_start=planned_start,
+            planned=planned,
+            initial=self._dealt,
+            probing=moved.movements > 0,
+            racks=None,
+            findings=(
+                *remarks,
+                *findings(app, config),
+                *_remarks(app, config, plan, self._apart),
+            ),
+        )
 
 
 def _remarks(app: Application, config: TaskConfig, plan: Copies, apart: Apart) -> list[Fact]:
-    remarks = []
+    remarks, short = list[Fact](), list[int]()
     tasks = np.flatnonzero(app.stateful).tolist()
     wanted = config.num_standby_replicas
     if tasks and len(app.clients) - 1 < wanted:
         remarks.append(note("too_few_clients_for_standbys", after=len(app.clients), bound=wanted))
-    short = np.flatnonzero(apart.short(np.column_stack([plan.owner, plan.table()]))).tolist()
+    if apart.keys and wanted:
+        lacking = apart.short(np.column_stack([plan.owner, plan.table()]))
+        short = np.flatnonzero(lacking).tolist()
     if short:
         tasks_short = [app.tasks[t] for t in short]
         remarks.append(note("copies_not_apart", tasks_short, unit=" and ".join(apart.keys)))
@@ -126,4 +187,4 @@ def _remarks(app: Application, config: TaskConfig, plan: Copies, apart: Apart) -
     return remarks
 
 
-__all__ = ["place"]
+__all__ = ["Placing", "place"]

@@ -12,12 +12,12 @@ What it does not do: nobody joins, leaves or writes in between, and a store that
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..model.arrays import NONE, Indices, Ints, starts_of
-from .model import LAG_UNKNOWN, RUNNING, Application, Placement
+from ..model.arrays import Indices, Ints
+from .model import LAG_UNKNOWN, Application, Placement, holding
 from .place import place
 from .settings import TaskConfig
 
@@ -84,29 +84,16 @@ def after(app: Application, placement: Placement, restored: int | None = None) -
         placement: What its clients were given.
         restored: As for `converge`.
     """
-    tasks = np.flatnonzero(placement.active != NONE)
-    active_start, active_task = _per_client(app, placement.active[tasks], tasks)
-    copied = np.repeat(np.arange(len(app.tasks)), np.diff(placement.standby_start))
-    standby_start, standby_task = _per_client(app, placement.standby, copied)
-    running = tasks[app.stateful[tasks]]
-    client = np.concatenate([placement.active[running], placement.standby])
-    task = np.concatenate([running, copied])
-    lag = np.zeros(len(task), np.int64)
-    if restored is not None:
-        lag = np.maximum(_lags(app, client, task) - restored, 0)
-    active = np.arange(len(task)) < len(running)
-    lag[active & (lag == 0)] = RUNNING
-    order = np.lexsort((task, client))
-    lag_start, lag_task = _per_client(app, client, task)
-    return replace(
+
+    def behind(client: Indices, task: Ints) -> Ints:
+        return np.maximum(_lags(app, client, task) - (restored or 0), 0)
+
+    return holding(
         app,
-        lag_start=lag_start,
-        lag_task=lag_task,
-        lag=lag[order],
-        active_start=active_start,
-        active_task=active_task,
-        standby_start=standby_start,
-        standby_task=standby_task,
+        placement.active,
+        placement.standby_start,
+        placement.standby,
+        None if restored is None else behind,
     )
 
 
@@ -120,9 +107,3 @@ def _lags(app: Application, client: Indices, task: Ints) -> Ints:
     size = app.log_size.tolist()
     pairs = zip(client.tolist(), task.tolist(), strict=True)
     return np.array([reported.get((c, t), size[t]) for c, t in pairs], np.int64)
-
-
-def _per_client(app: Application, client: Indices, task: Ints) -> tuple[Ints, Indices]:
-    """Ragged, client -> its tasks, ascending."""
-    start = starts_of(np.bincount(client, minlength=len(app.clients)))
-    return start, task[np.lexsort((task, client))].astype(np.int32)

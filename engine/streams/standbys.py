@@ -185,6 +185,8 @@ class Copies:
 
     def table(self, width: int = 0) -> Ints:
         """(N, most standbys or *width*) the standbys of each task, NONE in free places."""
+        if not any(self.holders):
+            return np.full((len(self.holders), width), NONE, np.int64)
         count = np.array([len(clients) for clients in self.holders], np.int64)
         table = np.full((len(count), max(width, int(count.max(initial=0)))), NONE, np.int64)
         table[np.arange(table.shape[1]) < count[:, None]] = [c for row in self.holders for c in row]
@@ -347,6 +349,8 @@ def _level(
 
 def ragged_rows(table: Ints, which: Flags) -> tuple[Ints, Indices]:
     """Ragged, task -> the marked clients of a table, ascending."""
+    if not which.any():
+        return np.zeros(len(table) + 1, np.int64), np.zeros(0, np.int32)
     task, place = np.nonzero(which)
     client = table[task, place]
     return starts_of(which.sum(axis=1)), client[np.lexsort((client, task))].astype(np.int32)

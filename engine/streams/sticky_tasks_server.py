@@ -45,11 +45,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from ..assignors.kit.java_order import bucket_order, capacity, map_order, string_hashes
-from ..model.arrays import NONE, Indices
+from ..assignors.kit.java_order import Hashes, bucket_order, bucket_orders, capacity, string_hashes
+from ..model.arrays import NONE, Indices, ragged
 from ..model.errors import Infeasible
 from .java import Queue
 from .model import Application
@@ -146,9 +147,10 @@ class _Giving:
         self.load = [0.0] * len(app.clients)
         self._total = [0] * len(app.clients)
         self._has: list[set[int]] = [set() for _ in app.clients]
-        walked = map_order(threads.ids).tolist()
+        hashes = string_hashes(threads.ids)
+        walked = bucket_order(hashes, capacity(members)).tolist()
         self._had, self._kept = _past(threads, walked, tasks)
-        self._clients, self._members = _walked(app, threads, walked)
+        self._clients, self._members = _walked(app, threads, hashes, walked)
         self._least: list[Queue | None] = [None] * len(app.clients)
         named = (task.rpartition("_") for task in app.tasks)
         self._key = [(name, int(number)) for name, _, number in named]
@@ -283,7 +285,7 @@ def _past(threads: Threads, walked: Iterable[int], tasks: int) -> tuple[list[int
 
 
 def _walked(
-    app: Application, threads: Threads, walked: Sequence[int]
+    app: Application, threads: Threads, hashes: Hashes, walked: Sequence[int]
 ) -> tuple[list[int], list[list[int]]]:
     """The clients that have members, and the members of every client, each in the order of its Java map."""
     members: list[list[int]] = [[] for _ in app.clients]
@@ -295,11 +297,9 @@ def _walked(
     clients = list(arrived)
     names = string_hashes([app.clients[client] for client in clients])
     order = bucket_order(names, capacity(len(clients), initial=len(threads.ids)))
-    ordered = [
-        [those[i] for i in map_order([threads.ids[member] for member in those])]
-        for those in members
-    ]
-    return [clients[i] for i in order], ordered
+    start, grouped = ragged(members)
+    ordered = grouped[bucket_orders(hashes[grouped], start)].tolist()
+    return [clients[i] for i in order], [ordered[a:b] for a, b in pairwise(start.tolist())]
 
 
 __all__ = ["GivenTasks", "Threads", "assign_sticky_server"]

@@ -22,13 +22,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..assignors.kit.kernels import at_work
+from ..assignors.kit.kernels import Tally, at_work
 from ..model.arrays import NONE, Flags, Indices, Ints
 from .java import drain, offer, process_hashes
 from .model import RUNNING, Application
 from .settings import ANY_LAG, TaskConfig
 from .standbys import Copies, ragged_rows
 from .task_movement_kernels import assign_active_task_movements, assign_standby_task_movements
+
+TALLY = Tally()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,29 +55,27 @@ def assign_task_movements(app: Application, config: TaskConfig, plan: Copies) ->
         plan: Where stateful tasks and standbys are to be; not changed.
     """
     lags = _Lags(app, config.acceptable_recovery_lag)
-    copies = plan.table(2 * max((len(clients) for clients in plan.holders), default=0) + 1)
+    most = max((len(clients) for clients in plan.holders), default=0)
+    copies = plan.table(2 * most + 1)
     warming = np.zeros(copies.shape, np.bool_)
     owner, count = plan.owner.astype(np.int64), np.array(plan.load.count, np.int64)
+    tasks = np.flatnonzero(app.stateful & lags.late(owner))
+    left, movements = config.max_warmup_replicas, len(tasks)
     hashes = process_hashes(app.clients)
     spread = (hashes ^ (hashes >> np.uint32(16))).astype(np.int64)  # as a HashSet files them
     shared = (owner, copies, warming, count, app.threads, spread, *lags.arrays)
     steps = 40 * len(app.clients)
-
-    tasks = np.flatnonzero(app.stateful)
-    tasks = tasks[lags.should_move(tasks, owner[tasks])]
-    tasks = tasks[np.lexsort((tasks, lags.ready_clients[tasks]))]
-    left, movements = config.max_warmup_replicas, len(tasks)
     if movements:
-        left = at_work(assign_active_task_movements, steps * movements)(
-            tasks, *shared, lags.limit, left
-        )
-    rows, places = np.nonzero((copies != NONE) & ~warming)
-    held = copies[rows, places]
-    late = lags.should_move(rows, held)
-    tasks, goals = _queued(rows[late], held[late], lags.ready_clients)
-    if len(tasks):
-        standbys = at_work(assign_standby_task_movements, steps * len(tasks))
-        movements += standbys(tasks, goals, *shared, lags.limit, left)
+        tasks = tasks[np.lexsort((tasks, lags.ready_clients[tasks]))]
+        move = at_work(assign_active_task_movements, steps * movements, TALLY)
+        left = move(tasks, *shared, lags.limit, left)
+    if most:
+        kept = np.where(warming, NONE, copies)
+        tasks, places = np.nonzero(np.column_stack([lags.late(holder) for holder in kept.T]))
+        tasks, goals = _queued(tasks, kept[tasks, places], lags.ready_clients)
+        if len(tasks):
+            standbys = at_work(assign_standby_task_movements, steps * len(tasks), TALLY)
+            movements += standbys(tasks, goals, *shared, lags.limit, left)
     standby_start, standby = ragged_rows(copies, copies != NONE)
     warmup_start, warmup = ragged_rows(copies, warming)
     return MovedTasks(
@@ -95,34 +95,26 @@ class _Lags:
         start, client, lag = app.lags_by_task
         self.limit = limit
         self.arrays = (start, client.astype(np.int64), lag, app.log_size)
-        self.log_size = app.log_size
-        task = np.repeat(np.arange(len(app.tasks)), np.diff(start))
-        self._clients = len(app.clients)
-        key = task * self._clients + client
-        order = np.argsort(key, kind="stable")
-        self._key, self._lag = key[order], lag[order]
-        unlisted = self._clients - np.diff(start)
-        ready = np.bincount(task[self._is_ready(lag)], minlength=len(app.tasks))
+        self._log_size, self._client, self._lag = app.log_size, client, lag
+        listed = np.diff(start)
+        self._task = np.repeat(np.arange(len(listed)), listed)
+        unlisted, some = len(app.clients) - listed, listed > 0
+        ready = np.bincount(self._task[self._is_ready(lag)], minlength=len(listed))
         self.ready_clients: Ints = ready + unlisted * self._is_ready(app.log_size)
-        least = np.where(unlisted > 0, app.log_size, np.iinfo(np.int64).max)
-        some = np.diff(start) > 0
-        least[some] = np.minimum(least[some], lag[start[:-1][some]])
-        self.least: Ints = least
+        self._least = np.where(unlisted > 0, app.log_size, np.iinfo(np.int64).max)
+        self._least[some] = np.minimum(self._least[some], lag[start[:-1][some]])
 
-    def of(self, task: Ints, client: Ints) -> Ints:
-        """The lag of each client with each task, pair by pair."""
-        lag = self.log_size[task]
-        if len(self._key):
-            key = task * self._clients + client
-            at = np.minimum(np.searchsorted(self._key, key), len(self._key) - 1)
-            lag = np.where(self._key[at] == key, self._lag[at], lag)
-        return lag
+    def late(self, holder: Ints) -> Flags:
+        """
+        (N) whether who has each task is not caught up on it while another is further along.
 
-    def should_move(self, task: Ints, client: Ints) -> Flags:
-        """Whether each client is not caught up on its task while another is further along."""
-        lag = self.of(task, client)
-        move: Flags = ~self._is_ready(lag) & (self.least[task] < lag)
-        return move
+        Args:
+            holder: (N) a client that has the task, NONE for nobody.
+        """
+        lag, of_holder = self._log_size.copy(), self._client == holder[self._task]
+        lag[self._task[of_holder]] = self._lag[of_holder]
+        late: Flags = ~self._is_ready(lag) & (self._least < lag) & (holder != NONE)
+        return late
 
     def _is_ready(self, lag: Ints) -> Flags:
         near = (lag >= 0) & (lag <= self.limit)

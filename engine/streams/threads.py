@@ -30,15 +30,15 @@ def thread_of(owner: Indices, client_of: Indices, before: Indices) -> Indices:
         client_of: (M) the client each member is a thread of; every owner has a thread.
         before: (N) the member that runs each task now, NONE for nobody.
     """
-    result = np.full(len(owner), NONE, np.int32)
-    for client in np.unique(owner[owner != NONE]).tolist():
-        tasks = np.flatnonzero(owner == client).tolist()
-        threads = np.flatnonzero(client_of == client).tolist()
+    result, ran = [NONE] * len(owner), before.tolist()
+    threads_of = by_client(client_of)
+    for client, tasks in by_client(owner).items():
+        threads = threads_of[client]
         least, more = divmod(len(tasks), len(threads))
         has: dict[int, list[int]] = {thread: [] for thread in threads}
         loose = []
         for task in tasks:
-            thread = int(before[task])
+            thread = ran[task]
             if thread in has and len(has[thread]) < least + bool(more):
                 has[thread].append(task)
             else:
@@ -51,5 +51,15 @@ def thread_of(owner: Indices, client_of: Indices, before: Indices) -> Indices:
             fewest = min(threads, key=lambda thread: len(has[thread]))
             has[fewest].append(task)
         for thread, own in has.items():
-            result[own] = thread
-    return result
+            for task in own:
+                result[task] = thread
+    return np.array(result, np.int32)
+
+
+def by_client(client_of: Indices) -> dict[int, list[int]]:
+    """Client -> those that are its, ascending; NONE is nobody."""
+    found: dict[int, list[int]] = {}
+    for one, client in enumerate(client_of.tolist()):
+        if client != NONE:
+            found.setdefault(client, []).append(one)
+    return found

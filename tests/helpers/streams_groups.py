@@ -16,15 +16,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 from evenkeel.engine.config import StreamsSettings
 from evenkeel.engine.model.arrays import NONE, Indices, Ints
 from evenkeel.engine.model.cluster_snapshot import ClusterSnapshot
-from evenkeel.engine.model.groups import GroupSnapshot
-from evenkeel.engine.streams.compare import outcomes, presumed, reproducing
+from evenkeel.engine.model.groups import GroupSnapshot, MemberTasks
+from evenkeel.engine.streams.compare import PlacementOutcome, outcomes, presumed, reproducing
 from evenkeel.engine.streams.live import Running
 from evenkeel.engine.streams.settings import RackStrategy
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
@@ -272,3 +272,35 @@ def presume(live: Running) -> Running:
 def reproduced(live: Running) -> list[RackStrategy]:
     """The strategies whose answer is exactly what the application has now."""
     return list(reproducing(live, outcomes(live)))
+
+
+def given(group: GroupSnapshot, placed: PlacementOutcome) -> GroupSnapshot:
+    """A group once a placement of its application is in force, as a snapshot would show it."""
+    app = placed.application.app
+    client_of = placed.application.client_of.tolist()
+    active: list[list[int]] = [[] for _ in group.members]
+    standby: list[list[int]] = [[] for _ in group.members]
+    for task, owner in enumerate(placed.threads.tolist()):
+        if owner != NONE:
+            active[owner].append(task)
+    for task, clients in enumerate(_rows(placed.copies_start, placed.copies)):
+        for client in clients:
+            threads = [thread for thread, c in enumerate(client_of) if c == client]
+            fewest = min(threads, key=lambda n: len(active[n]) + len(standby[n]))
+            standby[fewest].append(task)
+    reads = _rows(app.source_start, app.source)
+    members = tuple(
+        replace(
+            one,
+            tasks=MemberTasks(
+                active=tuple(app.tasks[task] for task in active[n]),
+                standby=tuple(app.tasks[task] for task in standby[n]),
+                reads=tuple(
+                    (app.tasks[task], *app.partitions[p]) for task in active[n] for p in reads[task]
+                ),
+                tags=one.tasks.tags if one.tasks else {},
+            ),
+        )
+        for n, one in enumerate(group.members)
+    )
+    return replace(group, members=members)

@@ -314,7 +314,7 @@ def _changed(
             case Leaves():
                 group = without(group, change.member)
             case Joins():
-                group = joined(group, _bare(like), name=change.member)
+                group = joined(group, _bare(like), change.member)
                 process = group.members[-1].process_id or ""
                 process_of[change.member], names[process] = process, change.member
             case Stands():

@@ -20,14 +20,14 @@ from evenkeel.engine.pipeline.whatif import (
     WithoutRack,
     answer_of_tasks,
 )
-from evenkeel.engine.streams.after_change import given, instances
+from evenkeel.engine.streams.after_change import instances
 from evenkeel.engine.streams.compare import outcome
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.model import RUNNING
 from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
 from tests.helpers.facts import said
 from tests.helpers.streams import process
-from tests.helpers.streams_groups import Sub, Thread, live_group, on
+from tests.helpers.streams_groups import Sub, Thread, given, live_group, on
 
 STORE = "app-counts-changelog"
 SUBS = {"0": Sub(4), "1": Sub(3, [STORE])}
@@ -59,8 +59,8 @@ def test_who_leaves_moves_as_many_tasks_as_the_next_change_said(strategy):
     group = live_group(THREE, SUBS, replicas=ON, kip_1071=kip_1071)
     application = running(group, told)
     placed = outcome(application, strategy)
-    said_before = TaskChanges(group, told, application).of(placed)
-    then = given(group, application, placed)
+    said_before = TaskChanges(group, application).of(placed)
+    then = given(group, placed)
     moves = [
         len(_first(Leaves(member=one), group=then, settings=told, named=[strategy.value]).moves)
         for one in instances(group)
