@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Flags, Indices, Ints, starts_of
+from ...model.arrays import NONE, Flags, Indices, Ints, starts_of
 
 _SHORT = 1 << 16
 _LONG = 1 << 62
@@ -171,6 +171,17 @@ def numbered(keys: Ints, cells: int) -> tuple[Ints, Ints]:
     place = np.zeros(cells, np.int64)
     place[names] = np.arange(len(names))
     return names, place[keys]
+
+
+def found_at(ascending: Ints, keys: Ints) -> Ints:
+    """
+    The place of each key among ascending ones, NONE where it is not there; all at least 0.
+
+    >>> found_at(np.array([2, 5]), np.array([5, 3, 7, 2])).tolist()
+    [1, -1, -1, 0]
+    """
+    at = np.searchsorted(ascending, keys)
+    return np.where(np.append(ascending, NONE)[at] == keys, at, NONE)
 
 
 def by_appearance(keys: Iterable[Hashable]) -> Ints:
