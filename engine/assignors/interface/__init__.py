@@ -12,7 +12,7 @@ from ...model.errors import Infeasible
 from .build import build_spec, spec, spec_of
 from .group import GroupSpec, once
 from .many import Answer, Answers, answering, together
-from .parts import picked, put
+from .parts import each, picked, put
 from .protocol import ASSIGNOR_PARTS, USUAL_PROMISES, Assignor, Promise, shape_problem
 from .rejoin import all_telling, as_read, fresh, rejoining
 
@@ -32,6 +32,7 @@ __all__ = [
     "answering",
     "as_read",
     "build_spec",
+    "each",
     "fresh",
     "once",
     "picked",

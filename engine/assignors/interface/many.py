@@ -27,7 +27,8 @@ Answer = Assignment | Infeasible
 
 def together(groups: Sequence[GroupSpec]) -> GroupSpec:
     """
-    Some groups as one, at least one of them; what only custom strategies look at is left out.
+    Some groups as one, at least one of them; what only custom strategies look at is left out. Backlogs that not all of
+    them tell, and pauses, are those of the parts (`parts.each`).
 
     >>> from evenkeel.engine.assignors.interface import spec
     >>> some = [spec({"a": ["t"]}, {"t": 2}), spec({"a": ["u"]}, {"u": 1}, owned={"a": [("u", 0)]})]

@@ -40,6 +40,14 @@ def picked(groups: GroupSpec, numbers: Sequence[int] | Ints) -> GroupSpec:
     return arranged(groups, members, topics, bounds)
 
 
+def each(groups: GroupSpec) -> Sequence[GroupSpec]:
+    """The groups one by one, for who does not look at what members report: as they came."""
+    parts: Sequence[GroupSpec] | None = vars(groups).get("parts")
+    if groups.group_count == 1:
+        return (groups,)
+    return parts or [picked(groups, [number]) for number in range(groups.group_count)]
+
+
 def arranged(group: GroupSpec, members: Ints, topics: Ints, bounds: Bounds | None) -> GroupSpec:
     """
     A group of these members and topics of another, in this order; what others own there is nobody's.

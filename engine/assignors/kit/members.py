@@ -212,19 +212,6 @@ def seats(group: GroupSpec) -> Seats:
 _TOPICS_NAMED = 3
 
 
-def need_lags(group: GroupSpec, subscribers: Subscribers, strategy: str) -> Flags:
-    """
-    (P) the partitions that somebody subscribes to, the lag of each of which a strategy has to know.
-
-    Raises:
-        Infeasible: One is unknown; the message says how many, of which topics.
-    """
-    for problem in unknown_lags(group, subscribers, strategy).values():
-        raise problem
-    subscribed: Flags = (subscribers.count > 0)[group.topic_of]
-    return subscribed
-
-
 def unknown_lags(
     group: GroupSpec, subscribers: Subscribers, strategy: str
 ) -> dict[int, Infeasible]:
