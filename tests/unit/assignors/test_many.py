@@ -102,7 +102,7 @@ def test_many_groups_settle_as_each_alone(most_rounds: int) -> None:
 
 
 def test_some_groups_of_many_are_what_they_were() -> None:
-    """Every field of a group picked out of many is as in the group itself, but for names of racks and what `each` has."""
+    """Every field of a group picked out of many is as in the group itself, but for racks, and what `each` has."""
     groups = some_groups(3, 12)
     for number in (0, 5, 11):
         one, again = groups[number], picked(together(groups), [number])
