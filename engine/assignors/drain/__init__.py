@@ -71,7 +71,7 @@ from ...model.batch import count_by
 from ...model.errors import Infeasible
 from ...model.facts import Fact, FactKind, reason
 from ..interface import USUAL_PROMISES, Answers, GroupSpec, Promise, each
-from ..kit.members import subscribers_by_member_order, subscribes, unknown_lags
+from ..kit.members import Seats, seats, subscribers_by_member_order, subscribes, unknown_lags
 from ..kit.why import Steps, stays_or_moves
 from .search import backlogged, filled, integrals, proof, solve
 
@@ -120,15 +120,15 @@ class Drain:
         own = {
             number: Assignment(owner=part.owner.copy(), proof=NO_BACKLOG)
             if stays[number]
-            else self._changed(part, backlog[spans[number]])
+            else self._changed(part, backlog[spans[number]], seats(groups)[number])
             for number, part in enumerate(parts)
             if number not in problems
         }
         return Answers(assignment=nobody, problems=problems, own=own)
 
-    def _changed(self, group: GroupSpec, backlog: Floats) -> Assignment:
+    def _changed(self, group: GroupSpec, backlog: Floats, its_seats: Seats) -> Assignment:
         """Where something has to be worked off, or has no owner."""
-        found, told = backlogged(group, backlog), NO_BACKLOG
+        found, told = backlogged(group, backlog, its_seats), NO_BACKLOG
         if backlog.any():
             answer = solve(found, self.work)
             places, told = answer.owner, proof(found, answer)

@@ -31,7 +31,7 @@ from ..kit.members import (
     subscribers_by_member_order,
     topics_by_name,
 )
-from ..kit.orders import distinct, found_at, numbered, places, row_keys
+from ..kit.orders import by_first, distinct, found_at, numbered, row_keys
 from .least_cost import ASKED, STEPS
 
 
@@ -229,7 +229,7 @@ def plain_groups(groups: GroupSpec) -> PlainGroups:
     rack = groups.member_rack[member].astype(np.int64)
     of_topic, of_member = groups.group_of_topic[topics], groups.group_of_member[member]
     of_kind, kind, crosses = _kinds(groups, partition, of_member, rack)
-    sample, same_subscribers = _numbered(subscriber_classes(groups, subscribers)[topics])
+    sample, same_subscribers = by_first(subscriber_classes(groups, subscribers)[topics])
     return PlainGroups(
         partition=partition,
         topic=topic,
@@ -260,12 +260,6 @@ def plain_groups(groups: GroupSpec) -> PlainGroups:
 def _starts(groups: GroupSpec, of: Ints) -> Ints:
     """(G + 1) where those of each group begin, of things in the order of groups."""
     return starts_of(np.bincount(of, minlength=groups.group_count))
-
-
-def _numbered(names: Ints) -> tuple[Ints, Ints]:
-    """Where each name comes first; and names as numbers that count up as they come."""
-    _, first, which = np.unique(names, return_index=True, return_inverse=True)
-    return np.sort(first), places(np.argsort(first))[which]
 
 
 _MOST_BITS = 40

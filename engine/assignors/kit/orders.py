@@ -195,6 +195,17 @@ def by_appearance(keys: Iterable[Hashable]) -> Ints:
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
 
 
+def by_first(names: Ints) -> tuple[Ints, Ints]:
+    """
+    Where each name comes first, ascending; and names as numbers that count up as they come.
+
+    >>> [array.tolist() for array in by_first(np.array([7, 3, 7]))]
+    [[0, 1], [0, 1, 0]]
+    """
+    _, first, which = np.unique(names, return_index=True, return_inverse=True)
+    return np.sort(first), places(np.argsort(first))[which]
+
+
 def row_keys(rows: Ints | Flags) -> tuple[Ints, int]:
     """
     A number per row (of numbers from 0), equal where rows are equal, and a bound above them all.
