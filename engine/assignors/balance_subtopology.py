@@ -36,8 +36,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..model.assignments import Assignment, Deployment
-from .flow.min_cost import DEFAULT_WEIGHTS, Weights, min_cost
-from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .flow.min_cost import DEFAULT_WEIGHTS, Weights, cheapest
+from .interface import USUAL_PROMISES, Answers, GroupSpec, Promise
 from .kit.why import Steps, at_fixed_counts
 
 
@@ -67,7 +67,11 @@ class BalanceSubtopology:
         Raises:
             Infeasible: A rack is missing; the message names where.
         """
-        return min_cost(group, self.weights, balance_topics=True).assignment()
+        return self.assign_many(group).one()
+
+    def assign_many(self, groups: GroupSpec) -> Answers:
+        """As `assign`, for each of many groups."""
+        return cheapest(groups, self.weights, balance_topics=True)
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """Counts are fixed before, then racks decide, then the fewest moves."""

@@ -37,8 +37,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..model.assignments import Assignment, Deployment
-from .flow.min_cost import DEFAULT_WEIGHTS, Weights, min_cost
-from .interface import USUAL_PROMISES, GroupSpec, Promise
+from .flow.min_cost import DEFAULT_WEIGHTS, Weights, cheapest
+from .interface import USUAL_PROMISES, Answers, GroupSpec, Promise
 from .kit.why import Steps, at_fixed_counts
 
 
@@ -68,7 +68,11 @@ class MinTraffic:
         Raises:
             Infeasible: A rack is missing; the message names where.
         """
-        return min_cost(group, self.weights, balance_topics=False).assignment()
+        return self.assign_many(group).one()
+
+    def assign_many(self, groups: GroupSpec) -> Answers:
+        """As `assign`, for each of many groups."""
+        return cheapest(groups, self.weights, balance_topics=False)
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """Counts are fixed before, then racks decide, then the fewest moves."""

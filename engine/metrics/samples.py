@@ -156,9 +156,7 @@ class Samples:
         age = np.where(self.committed[sample] >= self.end[sample], 0.0, np.nan)
         rows = np.flatnonzero(self.committed[sample] < self.end[sample])
         """Whose age is not found yet."""
-        committed, newer, at = (
-            each[sample][rows] for each in (self.committed, self.end, self.at)
-        )
+        committed, newer, at = (each[sample][rows] for each in (self.committed, self.end, self.at))
         newer_at = at
         for end, end_at in zip(self.end[sample + 1 :], self.at[sample + 1 :], strict=True):
             older, older_at = end[rows], end_at[rows]

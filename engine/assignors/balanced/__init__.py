@@ -80,7 +80,8 @@ import numpy as np
 from ...model.arrays import NONE
 from ...model.assignments import Assignment, Deployment
 from ...model.facts import Fact, reason
-from ..interface import USUAL_PROMISES, GroupSpec, Promise
+from ..interface import USUAL_PROMISES, Answers, GroupSpec, Promise, each
+from ..kit.members import Seats, seats
 from ..kit.why import Steps, by_racks, stays_or_moves
 from .problem import LoadProblem, Problem, load_of, loads_of, problem_of
 from .search import proof, solve
@@ -114,7 +115,18 @@ class Balanced:
         Returns:
             An owner for each partition of a subscribed topic, and in *proof* what is proven of them.
         """
-        problem = problem_of(group)
+        return self.assign_many(group).one()
+
+    def assign_many(self, groups: GroupSpec) -> Answers:
+        """As `assign`, for each of many groups."""
+        pairs = zip(each(groups), seats(groups), strict=True)
+        return Answers(
+            assignment=Assignment(owner=np.full(groups.partition_count, NONE, np.int32)),
+            own={number: self._answer(*pair) for number, pair in enumerate(pairs)},
+        )
+
+    def _answer(self, group: GroupSpec, its_seats: Seats) -> Assignment:
+        problem = problem_of(group, its_seats)
         load = load_of(group, problem, self.enough)
         places, answer, idle_moves = solve(problem, load, self.work)
         owner = np.full(group.partition_count, NONE, np.int32)

@@ -16,7 +16,7 @@ from ...model.arrays import NONE, Flags, Floats, Indices, Ints
 from ...model.facts import Fact, FactKind
 from ..interface import GroupSpec
 from ..kit.kernels import Tally, at_work, kernel
-from ..kit.members import seats
+from ..kit.members import Seats, seats
 
 ASKED = Tally()
 """What this process has asked of the loops; only their form depends on it, never an answer."""
@@ -71,8 +71,12 @@ class Problem:
         return len(self.partition)
 
 
-def problem_of(group: GroupSpec) -> Problem:
+def problem_of(group: GroupSpec, its_seats: Seats | None = None) -> Problem:
     """
+    Args:
+        group: The group.
+        its_seats: Its members and partitions in canonical order, where they are at hand.
+
     >>> from evenkeel.engine.assignors.interface import spec
     >>> members = {"b": ["u", "t"], "a": ["t", "u"], "c": ["t"]}
     >>> found = problem_of(spec(members, {"u": 1, "t": 2}, owned={"c": [("t", 0)]}))
@@ -81,7 +85,7 @@ def problem_of(group: GroupSpec) -> Problem:
     >>> found.may.tolist(), found.holder.tolist()
     ([[True, True, True], [True, True, False]], [2, -1, -1])
     """
-    order, partition, topic_class, may, _, holder = seats(group)
+    order, partition, topic_class, may, _, holder = its_seats or seats(group)[0]
     site, pattern, crosses, known = _racks(group, order, partition)
     return Problem(
         member=order,

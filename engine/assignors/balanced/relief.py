@@ -24,7 +24,7 @@ _CALL = 200
 
 
 @kernel
-def partners_of(rules: Any, places: Any, giver: int) -> Any:
+def partners_of(rules: Any, places: Any, giver: int) -> Any:  # noqa: C901  one pass
     """Members that subscribe to something that *giver* owns, the least utilized few of each rack first."""
     capacity, may, topic_class, site = rules.capacity, rules.may, rules.topic_class, rules.site
     load, members = places.load, len(rules.capacity)
@@ -36,19 +36,28 @@ def partners_of(rules: Any, places: Any, giver: int) -> Any:
             known[topic_class[p]] = True
             reached.append(topic_class[p])
         p = places.after[p]
-    near = [(0.0, 0)] * 0
+    best, found = [(0.0, 0)] * (rules.sites * _LOOK), [0] * rules.sites
     for m in range(members):
-        if m != giver and load[m] / capacity[m] < share:
-            for k in reached:
-                if may[k * members + m]:
-                    near.append((load[m] / capacity[m], m))
-                    break
+        mine, first, count = load[m] / capacity[m], site[m] * _LOOK, found[site[m]]
+        if m == giver or mine >= share or (count == _LOOK and mine >= best[first + count - 1][0]):
+            continue
+        for k in reached:
+            if may[k * members + m]:
+                at = first + min(count, _LOOK - 1)
+                while at > first and best[at - 1][0] > mine:
+                    best[at] = best[at - 1]
+                    at -= 1
+                best[at] = (mine, m)
+                found[site[m]] = min(count + 1, _LOOK)
+                break
+    near = [(0.0, 0)] * 0
+    for s in range(rules.sites):
+        for at in range(found[s]):
+            near.append(best[s * _LOOK + at])
     near.sort()
-    seen, partners = [0] * rules.sites, [0] * 0
+    partners = [0] * 0
     for _, m in near:
-        if seen[site[m]] < _LOOK:
-            seen[site[m]] += 1
-            partners.append(m)
+        partners.append(m)
     return partners
 
 

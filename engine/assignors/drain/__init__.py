@@ -59,20 +59,27 @@ canonical order, runs them, and says what came of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
-from ...model.arrays import NONE, Floats
+from ...model.arrays import NONE, Flags, Floats
 from ...model.assignments import Assignment, Deployment
+from ...model.batch import count_by
+from ...model.errors import Infeasible
 from ...model.facts import Fact, FactKind, reason
-from ..interface import USUAL_PROMISES, GroupSpec, Promise
-from ..kit.members import need_lags, subscribers_by_member_order, subscribes
+from ..interface import USUAL_PROMISES, Answers, GroupSpec, Promise, each
+from ..kit.members import Seats, seats, subscribers_by_member_order, subscribes, unknown_lags
 from ..kit.why import Steps, stays_or_moves
 from .search import backlogged, filled, integrals, proof, solve
 
 WORK = 500_000
 """Elementary steps of search per group."""
+
+NO_BACKLOG: tuple[Fact, ...] = (Fact(kind=FactKind.REMARK, measure="no_backlog"),)
+"""All there is to say of a group without one."""
 
 
 class Drain:
@@ -100,11 +107,28 @@ class Drain:
         Raises:
             Infeasible: The lag of a partition of a subscribed topic is unknown.
         """
-        backlog = _backlog(group)
-        told: tuple[Fact, ...] = (Fact(kind=FactKind.REMARK, measure="no_backlog"),)
-        if not backlog.any() and _can_stay(group):
-            return Assignment(owner=group.owner.copy(), proof=told)
-        found = backlogged(group, backlog)
+        return self.assign_many(group).one()
+
+    def assign_many(self, groups: GroupSpec) -> Answers:
+        """As `assign`, for each of many groups."""
+        parts = each(groups)
+        backlog, problems = _backlogs(groups, parts)
+        waits = count_by(backlog != 0, groups.partition_start) > 0
+        stays = (_can_stay(groups) & ~waits).tolist()
+        nobody = Assignment(owner=np.full(groups.partition_count, NONE, np.int32))
+        spans = [slice(a, b) for a, b in pairwise(groups.partition_start.tolist())]
+        own = {
+            number: Assignment(owner=part.owner.copy(), proof=NO_BACKLOG)
+            if stays[number]
+            else self._changed(part, backlog[spans[number]], seats(groups)[number])
+            for number, part in enumerate(parts)
+            if number not in problems
+        }
+        return Answers(assignment=nobody, problems=problems, own=own)
+
+    def _changed(self, group: GroupSpec, backlog: Floats, its_seats: Seats) -> Assignment:
+        """Where something has to be worked off, or has no owner."""
+        found, told = backlogged(group, backlog, its_seats), NO_BACKLOG
         if backlog.any():
             answer = solve(found, self.work)
             places, told = answer.owner, proof(found, answer)
@@ -116,7 +140,9 @@ class Drain:
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """What the lag of the hour adds up to with its owner, and with the next best; then whether it moves."""
-        backlog = _backlog(group)
+        backlog, problems = _backlogs(group, (group,))
+        for problem in problems.values():
+            raise problem
         if not backlog.any():
             owner = int(self.assign(group).owner[partition])
             if owner == NONE:
@@ -146,18 +172,23 @@ class Drain:
         return *steps, last
 
 
-def _backlog(group: GroupSpec) -> Floats:
-    """(P) offsets; 0 of what nobody subscribes to."""
-    if group.backlog is not None:
-        return group.backlog
-    subscribed = need_lags(group, subscribers_by_member_order(group), Drain.name)
-    return np.where(subscribed, group.lag.values, 0).astype(np.float64)
+def _backlogs(
+    groups: GroupSpec, parts: Sequence[GroupSpec]
+) -> tuple[Floats, dict[int, Infeasible]]:
+    """(P) offsets, 0 of what nobody subscribes to; and why there is no answer, by the number of the group."""
+    subscribers = subscribers_by_member_order(groups)
+    subscribed = (subscribers.count > 0)[groups.topic_of]
+    lacking = unknown_lags(groups, subscribers, Drain.name)
+    told = [part.lag.values if part.backlog is None else part.backlog for part in parts]
+    backlog = np.where(subscribed, np.concatenate(told), 0).astype(np.float64)
+    return backlog, {n: why for n, why in lacking.items() if parts[n].backlog is None}
 
 
-def _can_stay(group: GroupSpec) -> bool:
-    """Whether each partition that somebody subscribes to has an owner, who does, and no other has one."""
-    subscribed = (subscribers_by_member_order(group).count > 0)[group.topic_of]
-    owned = group.owner != NONE
-    if not np.array_equal(subscribed, owned):
-        return False
-    return bool(subscribes(group, group.owner[owned], group.topic_of[owned]).all())
+def _can_stay(groups: GroupSpec) -> Flags:
+    """(G) whether each partition that somebody subscribes to has an owner, who does, and no other has one."""
+    subscribed = (subscribers_by_member_order(groups).count > 0)[groups.topic_of]
+    owned = np.flatnonzero(groups.owner != NONE)
+    fine = subscribed == (groups.owner != NONE)
+    fine[owned] &= subscribes(groups, groups.owner[owned], groups.topic_of[owned])
+    stays: Flags = count_by(~fine, groups.partition_start) == 0
+    return stays

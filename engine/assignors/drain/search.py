@@ -12,7 +12,7 @@ from ...model.arrays import NONE, Floats, Indices, Ints
 from ...model.facts import Fact, FactKind
 from ..interface import GroupSpec
 from ..kit.kernels import Tally, at_work
-from ..kit.members import seats
+from ..kit.members import Seats, seats
 from .queues import Held, Queues, searched, tried
 
 COMPLETE = 5_000
@@ -61,13 +61,14 @@ class Backlogged:
         return self.queues.horizon == _FOREVER
 
 
-def backlogged(group: GroupSpec, backlog: Floats) -> Backlogged:
+def backlogged(group: GroupSpec, backlog: Floats, its_seats: Seats | None = None) -> Backlogged:
     """
     Args:
         group: The group.
         backlog: (P) offsets.
+        its_seats: Its members and partitions in canonical order, where they are at hand.
     """
-    order, partition, topic_class, may, owner, holder = seats(group)
+    order, partition, topic_class, may, owner, holder = its_seats or seats(group)[0]
     capacity, rate, waits = group.capacity[order], group.rate[partition], backlog[partition]
     rates, remarks = ~np.isnan(rate), list[Fact]()
     if np.isnan(capacity).all():

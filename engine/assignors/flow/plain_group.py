@@ -12,20 +12,26 @@ until no class can be poured more evenly. What is even already stays exactly as 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ...model.arrays import NONE, Flags, Indices, Ints, ragged_entries
+from ...model.arrays import NONE, Flags, Indices, Ints, ragged_entries, starts_of
 from ...model.errors import Infeasible
 from ...model.text import and_more, several
 from ..interface import GroupSpec, once
 from ..kit.kernels import kernel, work
-from ..kit.members import Subscribers, member_order, subscribers_by_member_order
-from ..kit.orders import by_appearance, distinct, numbered, row_keys
+from ..kit.members import (
+    Subscribers,
+    member_order,
+    partition_order,
+    subscriber_classes,
+    subscribers_by_member_order,
+    topics_by_name,
+)
+from ..kit.orders import by_first, distinct, found_at, numbered, row_keys
 from .least_cost import ASKED, STEPS
 
 
@@ -147,24 +153,27 @@ _NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PlainGroup:
+class PlainGroups:
     """
-    A plain consumer group: N partitions of subscribed topics, T topics, and the C members that subscribe to any.
+    Plain consumer groups, one behind the other: N partitions of subscribed topics, T topics, C members that subscribe
+    to any; nothing of a group in which a rack is missing.
 
     Partitions are in the order of (topic name, number), members in Kafka's member order.
 
     Attributes:
-        partition: (N) index in the group.
+        partition: (N) index among the groups' partitions.
         topic: (N) topic, numbered by name among those here.
-        kind: (N) partitions on the same of the racks R in which members are have the same number.
-        crosses: (kinds, R) whether the rack has no replica of such partitions.
+        kind: (N) partitions of a group that are on the same of its members' racks have the same number.
+        crosses: (kinds, R) whether the rack has no replica of such partitions; so it is where the group has no member.
         previous_owner: (N) the member that owns it now, NONE for nobody; it need not subscribe to the topic.
-        member: (C) index in the group.
-        rack: (C) its rack, numbered among those of members.
+        member: (C) index among the groups' members.
+        rack: (C) its rack.
         start, subscriber: Ragged, topic -> the members that subscribe to it, ascending.
-        same_subscribers: (T) topics with the same subscribers have the same number.
+        same_subscribers: (T) topics of a group with the same subscribers have the same number; they count up.
         count: (C) how many partitions the member gets.
-        racks_matter: Whether any partition is nearer to one of its subscribers than to another.
+        racks_matter: (G) whether any partition is nearer to one of its subscribers than to another.
+        partitions, members, topics, kinds, classes: (G + 1) where those of each group begin.
+        problems: Where a rack is missing, by the number of the group.
     """
 
     partition: Ints
@@ -178,34 +187,50 @@ class PlainGroup:
     subscriber: Ints
     same_subscribers: Ints
     count: Ints
-    racks_matter: bool
+    racks_matter: Flags
+    partitions: Ints
+    members: Ints
+    topics: Ints
+    kinds: Ints
+    classes: Ints
+    problems: Mapping[int, Infeasible]
 
 
-@once
-def plain_group(group: GroupSpec) -> PlainGroup:
+def plain_group(group: GroupSpec) -> PlainGroups:
     """
+    One group.
+
     Raises:
         Infeasible: A rack is missing; the message names where.
     """
-    subscribers, by_name, names = subscribers_by_member_order(group), group.by_name, group.topics
+    found = plain_groups(group)
+    for problem in found.problems.values():
+        raise problem
+    return found
+
+
+@once
+def plain_groups(groups: GroupSpec) -> PlainGroups:
+    """Work out the above."""
+    subscribers = subscribers_by_member_order(groups)
     subscribed = subscribers.count > 0
-    topics = np.array(sorted(subscribed.nonzero()[0].tolist(), key=names.__getitem__), np.int64)
-    topic = np.arange(len(topics)).repeat(group.topic_size[topics])
-    partition = by_name
-    if len(topic) < len(by_name):
-        partition = by_name[subscribed[group.topic_of[by_name]]]
-    member, start, subscriber, same_subscribers = _subscribers(group, subscribers, topics)
-    if lacking := _lacking_racks(group, partition, member):
-        raise Infeasible(
-            lacking,
-            fix="Set client.rack on every member and broker.rack on every broker, to the same names.",
-        )
-    client = np.full(len(group.members) + 1, NONE, np.int32)  # the last is what NONE reads
+    problems = _lacking_racks(groups, subscribers, subscribed)
+    subscribed &= ~np.isin(groups.group_of_topic, list(problems))
+    topics = topics_by_name(groups)
+    topics = topics[subscribed[topics]]
+    topic = np.arange(len(topics)).repeat(groups.topic_size[topics])
+    partition = partition_order(groups, topics)
+    start, pair = ragged_entries(subscribers.start, topics)
+    counting, subscriber = numbered(subscribers.place[pair], len(groups.members))
+    member = member_order(groups)[counting]
+    client = np.full(len(groups.members) + 1, NONE, np.int32)  # the last is what NONE reads
     client[member] = np.arange(len(member))
-    previous_owner = client[group.owner[partition]]
-    used, rack = numbered(group.member_rack[member].astype(np.int64), len(group.racks))
-    kind, crosses = _kinds(group, partition, used)
-    return PlainGroup(
+    previous_owner = client[groups.owner[partition]]
+    rack = groups.member_rack[member].astype(np.int64)
+    of_topic, of_member = groups.group_of_topic[topics], groups.group_of_member[member]
+    of_kind, kind, crosses = _kinds(groups, partition, of_member, rack)
+    sample, same_subscribers = by_first(subscriber_classes(groups, subscribers)[topics])
+    return PlainGroups(
         partition=partition,
         topic=topic,
         kind=kind,
@@ -216,68 +241,66 @@ def plain_group(group: GroupSpec) -> PlainGroup:
         start=start,
         subscriber=subscriber,
         same_subscribers=same_subscribers,
-        count=_counts(topic, previous_owner, start, subscriber, same_subscribers, len(member)),
-        racks_matter=_racks_matter(topic, kind, start, rack[subscriber], crosses),
+        count=_counts(
+            topic, previous_owner, start, subscriber, sample, same_subscribers, len(member)
+        ),
+        racks_matter=np.diff(
+            _starts(groups, of_kind[_mixed(topic, kind, start, rack[subscriber], crosses)])
+        )
+        > 0,
+        partitions=_starts(groups, of_topic[topic]),
+        members=_starts(groups, of_member),
+        topics=_starts(groups, of_topic),
+        kinds=_starts(groups, of_kind),
+        classes=_starts(groups, of_topic[sample]),
+        problems=problems,
     )
 
 
-def _subscribers(
-    group: GroupSpec, subscribers: Subscribers, topics: Ints
-) -> tuple[Indices, Ints, Ints, Ints]:
-    """*member*, *start*, *subscriber* and *same_subscribers* of a `PlainGroup` of these topics."""
-    order, count = member_order(group), len(group.members)
-    if (
-        len(topics) and len(subscribers.place) == len(topics) * count
-    ):  # everybody subscribes to everything
-        start = np.arange(len(topics) + 1) * count
-        return order, start, subscribers.place, np.zeros_like(topics)
-    start, pair = ragged_entries(subscribers.start, topics)
-    counting, subscriber = numbered(subscribers.place[pair], count)
-    same = by_appearance(subscriber[a:b].tobytes() for a, b in pairwise(start.tolist()))
-    return order[counting], start, subscriber, same
+def _starts(groups: GroupSpec, of: Ints) -> Ints:
+    """(G + 1) where those of each group begin, of things in the order of groups."""
+    return starts_of(np.bincount(of, minlength=groups.group_count))
 
 
-_MOST_BITS = 50
+_MOST_BITS = 40
 """Of racks, that are told apart by the bits of a number."""
 
 
-def _kinds(group: GroupSpec, partition: Ints, used: Ints) -> tuple[Ints, Flags]:
-    """*kind* and *crosses* of a `PlainGroup` whose members are in the racks *used*."""
-    table = np.ones((group.partition_count, len(group.racks)), np.bool_)
-    size = group.replica_start[1:] - group.replica_start[:-1]
-    table[np.arange(len(size)).repeat(size), group.replica_rack] = False
-    rows, racks = table[partition], len(used)
-    if racks < len(group.racks):
-        rows = rows[:, used]
+def _kinds(
+    groups: GroupSpec, partition: Ints, of_member: Ints, rack: Ints
+) -> tuple[Ints, Ints, Flags]:
+    """The group of each kind, *kind* and *crosses* of `PlainGroups` whose members are in these groups and racks."""
+    racks, of_partition = len(groups.racks), groups.group_of[partition]
+    empty = np.ones((groups.group_count, racks), np.bool_)
+    empty[of_member, rack] = False
+    start, entries = ragged_entries(groups.replica_start, partition)
+    rows = np.ones((len(partition), racks), np.bool_)
+    rows[np.arange(len(partition)).repeat(np.diff(start)), groups.replica_rack[entries]] = False
+    rows |= empty[of_partition]
     if racks > _MOST_BITS:
         keys, cells = row_keys(rows)
     else:
         keys, cells = rows @ (1 << np.arange(racks - 1, -1, -1)), 1 << racks
-    kinds, kind = numbered(keys, cells)
-    sample = np.zeros(len(kinds), np.int64)
+    names, kind = numbered(of_partition * cells + keys, groups.group_count * cells)
+    sample = np.zeros(len(names), np.int64)
     sample[kind] = np.arange(len(kind))
-    return kind, rows[sample]
+    return of_partition[sample], kind, rows[sample]
 
 
-def _racks_matter(topic: Ints, kind: Ints, start: Ints, rack: Ints, crosses: Flags) -> bool:
+def _mixed(topic: Ints, kind: Ints, start: Ints, rack: Ints, crosses: Flags) -> Ints:
     """
-    Whether a partition is nearer to one of its subscribers than to another.
+    Kinds of partitions that are nearer to one of their subscribers than to another.
 
     Args:
-        topic, kind, start, crosses: As in `PlainGroup`.
+        topic, kind, start, crosses: As in `PlainGroups`.
         rack: Of each *subscriber*.
     """
     topics, (kinds, racks) = len(start) - 1, crosses.shape
-    far = crosses.sum(axis=1)
-    if not ((far > 0) & (far < racks)).any():
-        return False
     near = np.zeros((topics, racks), np.bool_)
     near[np.arange(topics).repeat(np.diff(start)), rack] = True
-    if near.all():
-        return True
-    found = distinct(topic * kinds + kind, topics * kinds)
-    near, crosses = near[found // kinds], crosses[found % kinds]
-    return bool(((near & crosses).any(axis=1) & (near & ~crosses).any(axis=1)).any())
+    of_topic, found = np.divmod(distinct(topic * kinds + kind, topics * kinds), max(kinds, 1))
+    near, crosses = near[of_topic], crosses[found]
+    return found[(near & crosses).any(axis=1) & (near & ~crosses).any(axis=1)]
 
 
 def _counts(
@@ -285,70 +308,77 @@ def _counts(
     previous_owner: Indices,
     start: Ints,
     subscriber: Ints,
+    sample: Ints,
     same_subscribers: Ints,
     members: int,
 ) -> Ints:
-    """What each member owns now, evened out where it is not even."""
-    if not same_subscribers.any():
-        held = np.bincount(previous_owner + 1, minlength=members + 1)[1:]
-        return even_counts(start[:2], np.arange(members), held, np.array([len(topic)]), members)
-    kinds = int(same_subscribers.max(initial=-1)) + 1
+    """What each member owns now, evened out where it is not even; *sample*: one topic of each class."""
+    pairs = np.arange(len(start) - 1).repeat(np.diff(start)) * members + subscriber
+    held = np.flatnonzero(previous_owner != NONE)
+    pair = found_at(pairs, topic[held] * members + previous_owner[held])
+    held, pair = held[pair != NONE], pair[pair != NONE]
+    at, entries = ragged_entries(start, sample)
     kind = same_subscribers[topic]
-    sample = np.zeros(kinds, np.int64)
-    sample[same_subscribers[::-1]] = np.arange(len(same_subscribers))[::-1]
-    at, pair = ragged_entries(start, sample)
-    who = subscriber[pair]
-    held = np.bincount(kind * (members + 1) + previous_owner + 1, minlength=kinds * (members + 1))
-    of_pair = np.repeat(np.arange(kinds), np.diff(at)) * (members + 1) + who + 1
-    size = np.bincount(kind, minlength=kinds)
-    return even_counts(at, who, held[of_pair], size, members)
+    times = np.bincount(at[kind[held]] + pair - start[topic[held]], minlength=len(entries))
+    size = np.bincount(kind, minlength=len(sample))
+    return even_counts(at, subscriber[entries], times, size, members)
 
 
-def _lacking_racks(group: GroupSpec, partition: Ints, member: Indices) -> str | None:
-    """Where a rack is missing; None where all are known."""
-    size, rack = group.replica_start[1:] - group.replica_start[:-1], group.member_rack[member]
-    if size.all() and group.replica_rack.min(initial=0) >= 0 and rack.min(initial=0) >= 0:
-        return None
-    entry = np.repeat(np.arange(len(size)), size)
-    bare = np.bincount(entry[group.replica_rack == NONE], minlength=len(size)) > 0
-    silent = member[rack == NONE]
-    unknown, on_bare = partition[size[partition] == 0], partition[bare[partition]]
-    reasons = [
-        _lacking(
-            [group.members[m] for m in silent.tolist()],
-            len(silent),
-            len(member),
-            "member",
-            "no rack",
-        ),
-        _lacking(
-            _names(group, unknown), len(unknown), len(partition), "partition", "unknown replicas"
-        ),
-        _lacking(
-            _names(group, on_bare),
-            len(on_bare),
-            len(partition),
-            "partition",
-            "a replica on a broker without rack",
-        ),
-    ]
-    lacking = [reason for reason in reasons if reason]
-    if not lacking:
-        return None
-    return f"a missing rack switches it off (KIP-925): {'; '.join(lacking)}."
+def _lacking_racks(
+    groups: GroupSpec, subscribers: Subscribers, subscribed: Flags
+) -> dict[int, Infeasible]:
+    """Where a rack is missing, by the number of the group."""
+    size, counts = np.diff(groups.replica_start), subscribed[groups.topic_of]
+    unknown, bare = counts & (size == 0), np.zeros(len(size), np.bool_)
+    bare[np.repeat(np.arange(len(size)), size)[groups.replica_rack == NONE]] = True
+    bare &= counts
+    able = np.zeros(len(groups.members), np.bool_)
+    able[subscribers.member] = True
+    silent = able & (groups.member_rack == NONE)
+    lacking = np.zeros(groups.group_count, np.bool_)
+    lacking[groups.group_of[unknown | bare]] = True
+    lacking[groups.group_of_member[silent]] = True
+    problems = {}
+    for number in np.flatnonzero(lacking).tolist():
+        members = member_order(groups)[slice(*groups.member_start[number : number + 2])]
+        partitions = groups.by_name[slice(*groups.partition_start[number : number + 2])]
+        reasons = [
+            _lacking(
+                [groups.members[m] for m in members[silent[members]].tolist()],
+                int(able[members].sum()),
+                "member",
+                "no rack",
+            ),
+            *(
+                _lacking(
+                    _names(groups, partitions[which[partitions]]),
+                    int(counts[partitions].sum()),
+                    "partition",
+                    lack,
+                )
+                for which, lack in (
+                    (unknown, "unknown replicas"),
+                    (bare, "a replica on a broker without rack"),
+                )
+            ),
+        ]
+        problems[number] = Infeasible(
+            f"a missing rack switches it off (KIP-925): {'; '.join(filter(None, reasons))}.",
+            fix="Set client.rack on every member and broker.rack on every broker, to the same names.",
+        )
+    return problems
 
 
 def _names(group: GroupSpec, partitions: Ints) -> list[str]:
-    """Of the first few."""
-    few = partitions[:_NAMED]
-    topics, numbers = group.topic_of[few].tolist(), group.number_of[few].tolist()
+    """Of partitions."""
+    topics, numbers = group.topic_of[partitions].tolist(), group.number_of[partitions].tolist()
     return [f"{group.topics[t]}-{n}" for t, n in zip(topics, numbers, strict=True)]
 
 
-def _lacking(names: Sequence[str], number: int, of: int, what: str, lack: str) -> str | None:
+def _lacking(names: Sequence[str], of: int, what: str, lack: str) -> str | None:
     """A reason, with the first few names; None where there is nothing."""
-    if not number:
+    if not names:
         return None
-    verb = "has" if number == 1 else "have"
-    few = ", ".join(names[:_NAMED]) + and_more(number - _NAMED)
-    return f"{number:,} of {several(of, what)} {verb} {lack} ({few})"
+    verb = "has" if len(names) == 1 else "have"
+    few = ", ".join(names[:_NAMED]) + and_more(len(names) - _NAMED)
+    return f"{len(names):,} of {several(of, what)} {verb} {lack} ({few})"

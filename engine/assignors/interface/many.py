@@ -17,12 +17,14 @@ import numpy.typing as npt
 
 from ...model.arrays import NONE, Column, Indices, Ints, starts_of
 from .answers import where_some
-from .group import PARTS, Bounds, GroupSpec
+from .group import PARTS, Bounds, GroupSpec, reporting
 from .parts import picked
+
 
 def together(groups: Sequence[GroupSpec]) -> GroupSpec:
     """
-    Some groups as one, at least one of them; what only custom strategies look at is left out.
+    Some groups as one, at least one of them; what only custom strategies look at is left out. Backlogs that not all of
+    them tell, and pauses, are those of the parts (`parts.each`).
 
     >>> from evenkeel.engine.assignors.interface import spec
     >>> some = [spec({"a": ["t"]}, {"t": 2}), spec({"a": ["u"]}, {"u": 1}, owned={"a": [("u", 0)]})]
@@ -34,16 +36,17 @@ def together(groups: Sequence[GroupSpec]) -> GroupSpec:
     """
     if len(groups) == 1:
         return groups[0]
-    if (whole := _whole_of(groups)) is not None:
-        return whole
-    bounds = Bounds(
-        members=starts_of([len(group.members) for group in groups]),
-        topics=starts_of([len(group.topics) for group in groups]),
-    )
     backlogs = [group.backlog for group in groups if group.backlog is not None]
     backlog = np.concatenate(backlogs) if len(backlogs) == len(groups) else None
-    made = object.__new__(_Together)
-    vars(made).update(parts=tuple(groups), bounds=bounds, backlog=backlog)
+    there = _whole_of(groups)
+    made = object.__new__(_Together) if there is None else reporting(there, {})
+    if there is None:
+        bounds = Bounds(
+            members=starts_of([len(group.members) for group in groups]),
+            topics=starts_of([len(group.topics) for group in groups]),
+        )
+        vars(made).update(bounds=bounds)
+    vars(made).update(parts=tuple(groups), backlog=backlog)
     return made
 
 
@@ -52,7 +55,10 @@ def _whole_of(groups: Sequence[GroupSpec]) -> GroupSpec | None:
     source: GroupSpec | None = vars(groups[0]).get("source")
     if source is None:
         return None
-    numbers, made = [vars(group).get("number", NONE) for group in groups], vars(source).get(PARTS, {})
+    numbers, made = (
+        [vars(group).get("number", NONE) for group in groups],
+        vars(source).get(PARTS, {}),
+    )
     same = all(made.get(n) is group for n, group in zip(numbers, groups, strict=True))
     return picked(source, numbers) if same and all(a < b for a, b in pairwise(numbers)) else None
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from ...model.arrays import NONE, Column, Indices, Ints, ragged_entries
 from ...model.assignments import Assignment
@@ -56,6 +55,14 @@ def part_of(groups: GroupSpec, number: int, **own: Any) -> GroupSpec:
     vars(part).update(number=number, **own)
     vars(groups).setdefault(PARTS, {})[number] = part
     return part
+
+
+def each(groups: GroupSpec) -> Sequence[GroupSpec]:
+    """The groups one by one, for who does not look at what members report: as they came."""
+    parts: Sequence[GroupSpec] | None = vars(groups).get("parts")
+    if groups.group_count == 1:
+        return (groups,)
+    return parts or [picked(groups, [number]) for number in range(groups.group_count)]
 
 
 def arranged(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ...model.errors import Infeasible
 from ...model.text import listed
 from ..interface import GroupSpec, once
 from .java_order import map_orders, string_order
-from .orders import by_appearance, distinct, places, stable_order
+from .orders import by_appearance, by_first, distinct, places, stable_order
 
 
 @once
@@ -153,29 +153,6 @@ def subscriber_classes(group: GroupSpec, subscribers: Subscribers) -> Ints:
     return classes
 
 
-@once
-def topic_classes(group: GroupSpec) -> tuple[Ints, Flags]:
-    """
-    Topics with the same subscribers are one class; K classes, by the first of their topics by name.
-
-    Returns:
-        (T) class of each topic, NONE without subscribers or partitions; (K, M) the members of each class in Kafka's
-        order of members.
-    """
-    subscribers = subscribers_by_member_order(group)
-    spans = [slice(a, b) for a, b in pairwise(subscribers.start.tolist())]
-    class_of_topic = np.full(len(spans), NONE, np.int64)
-    found: dict[bytes, tuple[int, Ints]] = {}
-    for topic in sorted(range(len(spans)), key=group.topics.__getitem__):
-        who = subscribers.place[spans[topic]]
-        if len(who):
-            class_of_topic[topic], _ = found.setdefault(who.tobytes(), (len(found), who))
-    may = np.zeros((len(found), len(group.members)), np.bool_)
-    for number, who in found.values():
-        may[number, who] = True
-    return class_of_topic, may
-
-
 class Seats(NamedTuple):
     """
     A group in canonical order, as strategies of ours search it: M members, N partitions, K classes of topics.
@@ -197,32 +174,49 @@ class Seats(NamedTuple):
     holder: Ints
 
 
-def seats(group: GroupSpec) -> Seats:
-    """Nothing that is worked out from these can depend on the order of the input."""
-    order, (class_of_topic, may) = member_order(group), topic_classes(group)
-    partition = group.by_name[class_of_topic[group.topic_of[group.by_name]] != NONE]
-    topic_class = class_of_topic[group.topic_of[partition]]
+@once
+def seats(groups: GroupSpec) -> list[Seats]:
+    """Those of each group; nothing that is worked out from these can depend on the order of the input."""
+    members, of_member = groups.member_start, groups.group_of_member
+    subscribers, by_name = subscribers_by_member_order(groups), topics_by_name(groups)
+    topics = by_name[subscribers.count[by_name] > 0]
+    sample, number = by_first(subscriber_classes(groups, subscribers)[topics])
+    of_class = groups.group_of_topic[topics[sample]]
+    classes = starts_of(np.bincount(of_class, minlength=groups.group_count))
+    partition, topic_class = (
+        partition_order(groups, topics),
+        number.repeat(groups.topic_size[topics]),
+    )
+    of_partition = of_class[topic_class]
+    # a cell for each class and member of one group
+    cells = starts_of(np.diff(members)[of_class])
+    start, pairs = ragged_entries(subscribers.start, topics[sample])
+    may = np.zeros(int(cells[-1]), np.bool_)
+    may[(cells[:-1] - members[of_class]).repeat(np.diff(start)) + subscribers.place[pairs]] = True
+    order = member_order(groups)
     place = np.full(len(order) + 1, NONE, np.int64)  # the last entry is what NONE reads
-    place[order] = np.arange(len(order))
-    owner = place[group.owner[partition]]
-    holder = np.where((owner != NONE) & may[topic_class, owner], owner, NONE)
-    return Seats(order, partition, topic_class, may, owner, holder)
+    place[order] = np.arange(len(order)) - members[of_member]
+    owner = place[groups.owner[partition]]
+    holder, owned = np.full(len(owner), NONE, np.int64), np.flatnonzero(owner != NONE)
+    owned = owned[may[cells[topic_class[owned]] + owner[owned]]]
+    holder[owned] = owner[owned]
+    arrays: tuple[Any, ...] = (
+        (order - members[of_member]).astype(np.int32),
+        partition - groups.partition_start[of_partition],
+        topic_class - classes[of_partition],
+        may,
+        owner,
+        holder,
+    )
+    partitions = starts_of(np.bincount(of_partition, minlength=groups.group_count))
+    bounds = members, partitions, partitions, cells[classes], partitions, partitions
+    spans = zip(*(pairwise(bound.tolist()) for bound in bounds), strict=True)
+    found = [Seats(*(a[b:c] for a, (b, c) in zip(arrays, of, strict=True))) for of in spans]
+    counts = zip(found, np.diff(members).tolist(), np.diff(classes).tolist(), strict=True)
+    return [one._replace(may=one.may.reshape(k, m)) for one, m, k in counts]
 
 
 _TOPICS_NAMED = 3
-
-
-def need_lags(group: GroupSpec, subscribers: Subscribers, strategy: str) -> Flags:
-    """
-    (P) the partitions that somebody subscribes to, the lag of each of which a strategy has to know.
-
-    Raises:
-        Infeasible: One is unknown; the message says how many, of which topics.
-    """
-    for problem in unknown_lags(group, subscribers, strategy).values():
-        raise problem
-    subscribed: Flags = (subscribers.count > 0)[group.topic_of]
-    return subscribed
 
 
 def unknown_lags(

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import Flags, Indices, Ints, starts_of
+from ...model.arrays import NONE, Flags, Indices, Ints, starts_of
 
 _SHORT = 1 << 16
 _LONG = 1 << 62
@@ -173,6 +173,17 @@ def numbered(keys: Ints, cells: int) -> tuple[Ints, Ints]:
     return names, place[keys]
 
 
+def found_at(ascending: Ints, keys: Ints) -> Ints:
+    """
+    The place of each key among ascending ones, NONE where it is not there; all at least 0.
+
+    >>> found_at(np.array([2, 5]), np.array([5, 3, 7, 2])).tolist()
+    [1, -1, -1, 0]
+    """
+    at = np.searchsorted(ascending, keys)
+    return np.where(np.append(ascending, NONE)[at] == keys, at, NONE)
+
+
 def by_appearance(keys: Iterable[Hashable]) -> Ints:
     """
     A number per key, equal where keys are; they count up as keys first appear.
@@ -182,6 +193,17 @@ def by_appearance(keys: Iterable[Hashable]) -> Ints:
     """
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+
+
+def by_first(names: Ints) -> tuple[Ints, Ints]:
+    """
+    Where each name comes first, ascending; and names as numbers that count up as they come.
+
+    >>> [array.tolist() for array in by_first(np.array([7, 3, 7]))]
+    [[0, 1], [0, 1, 0]]
+    """
+    _, first, which = np.unique(names, return_index=True, return_inverse=True)
+    return np.sort(first), places(np.argsort(first))[which]
 
 
 def row_keys(rows: Ints | Flags) -> tuple[Ints, int]:

@@ -206,6 +206,13 @@ def test_without_a_backlog_what_has_no_owner_gets_one_and_nothing_moves():
     assert Drain().assign(group).owner.tolist() == [0, 0, 1]
 
 
+def test_a_backlog_of_what_nobody_subscribes_to_is_nobodys():
+    """Of a group without subscribers too: it is told of no backlog, and owns nothing."""
+    answer = Drain().assign(spec({"a": []}, {"t": 2}, backlogs={"t": [5, 0]}))
+    assert answer.owner.tolist() == [NONE, NONE]
+    assert [fact.measure for fact in answer.proof] == ["no_backlog"]
+
+
 def test_a_change_that_saves_less_than_its_pauses_is_not_made():
     """The same backlog, with a rebalance of no time and with one of a minute."""
     group = _two([300, 300, 0], rates={"t": [9, 9, 9]})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,18 +15,24 @@ from evenkeel.engine.assignors.kit.settle import settle, settle_many
 from evenkeel.engine.assignors.promises import sketches
 from evenkeel.engine.model.assignments import Assignment
 from evenkeel.engine.model.errors import Infeasible
+from evenkeel.engine.model.pauses import Pauses
 
 COOPERATIVE: Any = ASSIGNORS["cooperative-sticky"]
 TAKE_MANY = [name for name, each in ASSIGNORS.items() if hasattr(each, "assign_many")]
 
 
 def some_groups(seed: int, count: int) -> list[GroupSpec]:
-    """Groups of all kinds, every other one as it rejoins with what range gave it."""
+    """Groups of all kinds, every other one with what range gave it, every third told its backlog and its pauses."""
     groups = [sketch.spec() for sketch in sketches(count, seed=seed)]
-    return [
-        rejoining(group, ASSIGNORS["range"].assign(group).owner) if number % 2 else group
-        for number, group in enumerate(groups)
-    ]
+    for number, group in enumerate(groups):
+        if number % 2:
+            owner = ASSIGNORS["range"].assign(group).owner
+            groups[number] = rejoining(replace(group, owner=owner), owner)
+        if number % 3 == 0:
+            backlog = np.arange(group.partition_count) % (1 + number % 4) * 1000.0
+            pauses = Pauses(eager=number % 2 > 0, restart_seconds=number)
+            groups[number] = replace(groups[number], backlog=backlog, pauses=pauses)
+    return groups
 
 
 def said(answer: Answer) -> Any:
@@ -96,7 +102,7 @@ def test_many_groups_settle_as_each_alone(most_rounds: int) -> None:
 
 
 def test_some_groups_of_many_are_what_they_were() -> None:
-    """Every field of a group picked out of many is as in the group itself, but for names of racks that it lacks."""
+    """Every field of a group picked out of many is as in the group itself, but for racks, and what `each` has."""
     groups = some_groups(3, 12)
     for number in (0, 5, 11):
         one, again = groups[number], picked(together(groups), [number])
@@ -109,4 +115,4 @@ def test_some_groups_of_many_are_what_they_were() -> None:
                 if isinstance(before, np.ndarray)
                 else before == after
             )
-            assert same or each.name in {"user_data", "config"}, each.name
+            assert same or each.name in {"user_data", "config", "backlog", "pauses"}, each.name

@@ -6,7 +6,7 @@ groups both go through it. Read it in this order: `problem` (what is asked, and 
 (arcs, and from their flow to owners), `solve` (the optimum from prices).
 """
 
-from .problem import LayerLimits, RackProblem
-from .solve import solve
+from .problem import LayerLimits, RackProblem, limits_of
+from .solve import solve, stays
 
-__all__ = ["LayerLimits", "RackProblem", "solve"]
+__all__ = ["LayerLimits", "RackProblem", "limits_of", "solve", "stays"]

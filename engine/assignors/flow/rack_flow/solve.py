@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ....model.arrays import Indices, Ints
+from ....model.arrays import NONE, Flags, Indices, Ints
 from ....model.errors import Infeasible
-from ...kit.orders import numbered
+from ...kit.orders import found_at, numbered
 from ..network import check_costs, placed, prices
 from .network import CLASSES, NODES, SITES, RackNetwork, held_of, network, owners
 from .problem import RackProblem, Sites, classes_of, each_client, limits_of, sites_of
@@ -51,7 +51,7 @@ def solve(problem: RackProblem) -> Indices:
     if not len(problem.previous_owner):
         return np.zeros(0, np.int32)
     problem, limits = _used_racks(problem), limits_of(problem)
-    if _is_best(problem, limits):
+    if all(flags.all() for flags in stays(problem, limits)):
         return problem.previous_owner.astype(np.int32)
     classes = classes_of(problem)
     sites, apart = sites_of(problem, limits, classes.size)
@@ -86,23 +86,33 @@ def _used_racks(problem: RackProblem) -> RackProblem:
     return replace(problem, cost=problem.cost[:, used], rack=rack)
 
 
-def _is_best(problem: RackProblem, limits: Ints) -> bool:
-    """Whether all can stay and nothing is cheaper elsewhere: any other assignment costs a move, at least."""
+def stays(problem: RackProblem, limits: Ints) -> tuple[Flags, Flags]:
+    """
+    Where nothing is better than what is: any other assignment costs a move, at least.
+
+    Args:
+        problem: The tasks and clients, maybe of several problems that have neither in common.
+        limits: As `limits_of` has them.
+
+    Returns:
+        (C) whether each client holds its number of tasks; (N) whether a client may keep each task, and it costs no less
+        in another rack.
+    """
     owner, clients = problem.previous_owner, len(problem.rack)
-    if (np.bincount(owner + 1, minlength=clients + 1)[1:] != problem.count).any():
-        return False
-    more = problem.cost - problem.cost.min(axis=1, keepdims=True)
+    right = np.bincount(owner + 1, minlength=clients + 1)[1:] == problem.count
+    fine = owner != NONE
+    more = problem.cost > problem.cost.min(axis=1, keepdims=True)
     if more.any():
         kind = np.arange(len(owner)) if problem.kind is None else problem.kind
-        if more[kind, problem.rack[owner]].any():
-            return False
-    if problem.limits is None:
-        return True
-    held = np.bincount(problem.layers * clients + owner)
-    layers = int(limits[0].max(initial=0)) + 1
-    most = np.zeros(max(len(held), layers * clients), np.int64)
-    most[limits[0] * clients + limits[1]] = limits[2]
-    return bool((held <= most[: len(held)]).all())
+        fine &= ~more[kind, problem.rack[owner]]
+    if problem.limits is not None:
+        held = np.flatnonzero(owner != NONE)
+        keys = problem.layers[held] * clients + owner[held]
+        pair = found_at(limits[0] * clients + limits[1], keys)
+        most = np.append(limits[2], 0)  # the last is what NONE reads
+        times = np.bincount(pair[pair != NONE], minlength=len(most))
+        fine[held] &= (times <= most)[pair] & (pair != NONE)
+    return right, fine
 
 
 def _prices(net: RackNetwork) -> Ints:

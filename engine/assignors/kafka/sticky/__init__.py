@@ -8,15 +8,14 @@ others (GeneralAssignmentBuilder): it keeps a `current_assignment`, and moves pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from ....model.arrays import NONE, Flags, Ints, ragged_entries
 from ....model.assignments import Assignment
-from ...interface import Answers, GroupSpec, once, picked
+from ...interface import Answers, GroupSpec, once
 from ...kit.orders import places
 from ...kit.why import Claims, Steps, by_racks, kept_or_given
 from ..racks import rack_info
@@ -36,18 +35,10 @@ from .plan import (
 
 
 class Plans(NamedTuple):
-    """
-    The plans for many groups.
-
-    Attributes:
-        owned: What their members validly own.
-        plan: For those whose members all subscribe to the same, or for the only group.
-        others: The plan for each of the others alone, by its number.
-    """
+    """What members of many groups validly own, and the plans for these."""
 
     owned: OwnedPartitions
     plan: StickyPlan
-    others: Mapping[int, Plans]
 
 
 Told = Callable[[GroupSpec], MemberData]
@@ -71,16 +62,7 @@ def _answers(groups: GroupSpec, plans: Plans, withheld: bool) -> Answers:
     plan, owned = plans.plan, plans.owned
     transferring = transferring_of(plan, owned) if withheld else None
     lists = lists_of(plan, owned, transferring)
-    found = answers_of(groups, lists, transferring=transferring, problems=plan.problems)
-    if not plans.others:
-        return found
-    others = {
-        number: _answers(picked(groups, [number]), alone, withheld)
-        for number, alone in plans.others.items()
-    }
-    problems = {number: other.problems[0] for number, other in others.items() if other.problems}
-    own = {number: other.one() for number, other in others.items() if not other.problems}
-    return replace(found, problems={**found.problems, **problems}, own={**found.own, **own})
+    return answers_of(groups, lists, transferring=transferring, problems=plan.problems)
 
 
 @once
@@ -93,14 +75,8 @@ def _plans(groups: GroupSpec, told: Told) -> Plans:
     owned = owned_partitions(groups, told(groups))
     racks = rack_info(groups, owned.assignable)
     equal = all_subscriptions_equal(groups, owned.hash_order)
-    if groups.group_count == 1 and not equal.all():
-        return Plans(owned, general_plan(groups, owned, racks), {})
-    others = np.flatnonzero(~equal).tolist()
-    return Plans(
-        owned,
-        constrained_plan(groups, owned, racks, equal),
-        {number: _plans(picked(groups, [number]), told) for number in others},
-    )
+    plan = constrained_plan(groups, owned, racks, equal)
+    return Plans(owned, plan if equal.all() else general_plan(groups, owned, racks, ~equal, plan))
 
 
 def explained(group: GroupSpec, partition: int, answer: Assignment, claims: Claims) -> Steps:

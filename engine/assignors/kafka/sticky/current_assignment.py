@@ -15,17 +15,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....model.arrays import NONE, Flags, Indices, Ints, ragged_entries
+from ....model.arrays import NONE, Flags, Indices, Ints, ragged_entries, starts_of
 from ...interface import GroupSpec
 from ...kit.members import members_by_id, partition_order, subscribers_by_id, topics_by_name
-from ...kit.orders import places, stable_order
+from ...kit.orders import stable_order
 from .plan import OwnedPartitions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PotentialConsumers:
     """
-    N assignable topics in the order in which Kafka assigns them, by (mentions, name), and who subscribes to them.
+    N assignable topics of some groups in the order in which Kafka assigns them, by (group, mentions, name), and who
+    subscribes to them.
 
     A subscription that names a topic twice mentions it twice.
 
@@ -54,14 +55,15 @@ class PotentialConsumers:
         return self.subscriber[self.start[topic] : self.start[topic + 1]]
 
 
-def potential_consumers(group: GroupSpec, owned: OwnedPartitions) -> PotentialConsumers:
-    """Work out who could have what."""
+def potential_consumers(
+    group: GroupSpec, owned: OwnedPartitions, chosen: Flags
+) -> PotentialConsumers:
+    """Work out who could have what, in the *chosen* (G) groups."""
     by_id = members_by_id(group)
     mentions = np.bincount(group.subscription_topic, minlength=len(group.topics))
-    assignable = np.flatnonzero(owned.assignable)
-    topics = assignable[
-        np.lexsort((places(topics_by_name(group))[assignable], mentions[assignable]))
-    ]
+    by_name = topics_by_name(group)
+    topics = by_name[(owned.assignable & chosen[group.group_of_topic])[by_name]]
+    topics = topics[stable_order(group.group_of_topic[topics], mentions[topics])]
     place = np.full(len(group.topics), len(topics))
     place[topics] = np.arange(len(topics))
     subscribers = subscribers_by_id(group)
@@ -84,14 +86,19 @@ def _max_assignment_size(group: GroupSpec, owned: OwnedPartitions) -> Ints:
 
     Each mention counts, and whoever makes as many mentions as there are topics is taken to subscribe to all.
     """
-    members = len(group.members)
-    sizes = group.topic_size
+    members, of_member = len(group.members), group.group_of_member
+    sizes, of_topic = group.topic_size, group.group_of_topic
     member = np.repeat(np.arange(members), np.diff(group.subscription_start))
     useful = owned.assignable[group.subscription_topic]
     named = np.bincount(member[useful], minlength=members)
     of_named = sizes[group.subscription_topic[useful]]
-    total = np.bincount(member[useful], weights=of_named, minlength=members).astype(np.int64)
-    return np.where(named == owned.assignable.sum(), sizes[owned.assignable].sum(), total)
+    total = np.bincount(member[useful], weights=of_named, minlength=members)
+    there = np.bincount(of_topic[owned.assignable], minlength=group.group_count)
+    everything = np.bincount(
+        of_topic, weights=sizes * owned.assignable, minlength=group.group_count
+    )
+    largest = np.where(named == there[of_member], everything[of_member], total)
+    return largest.astype(np.int64)
 
 
 class CurrentAssignment:
@@ -167,18 +174,22 @@ class Participants:
     S topics and their partitions, in the order in which Kafka assigns them.
 
     Attributes:
+        topics: (S) the topics.
         place: (T) the place of each topic among the S, S for one that does not take part.
         start: (S + 1) where each one's subscribers begin.
         subscriber: (pairs) the distinct subscribers, by id.
+        partition_start: (S + 1) where each one's partitions begin.
         partitions: The partitions of these topics.
         fixed: (M) members that hold all they could, and nothing of these topics (Kafka's fixedAssignments).
         has_fixed_subscriber: (S) topics with a fixed subscriber all the same; only partitions that have vanished bring
             that about.
     """
 
+    topics: Ints
     place: Ints
     start: Ints
     subscriber: Ints
+    partition_start: Ints
     partitions: Ints
     fixed: Flags
     has_fixed_subscriber: Flags
@@ -189,14 +200,30 @@ class Participants:
 
     def within(self, partitions: Ints, owned: OwnedPartitions) -> Ints:
         """Those of the partitions that take part."""
-        return partitions[self.place[owned.topic[partitions]] < len(self.has_fixed_subscriber)]
+        return partitions[self.place[owned.topic[partitions]] < len(self.topics)]
+
+    def part(self, first: int, last: int, inside: Flags) -> Participants:
+        """Those of one group: the topics from *first* to before *last*, and (M) the members *inside* it."""
+        topics, place = slice(first, last), self.place - first
+        pairs = slice(*self.start[[first, last]].tolist())
+        partitions = slice(*self.partition_start[[first, last]].tolist())
+        return Participants(
+            topics=self.topics[topics],
+            place=np.where((place < 0) | (place > last - first), last - first, place),
+            start=self.start[first : last + 1] - pairs.start,
+            subscriber=self.subscriber[pairs],
+            partition_start=self.partition_start[first : last + 1] - partitions.start,
+            partitions=self.partitions[partitions],
+            fixed=self.fixed | ~inside,
+            has_fixed_subscriber=self.has_fixed_subscriber[topics],
+        )
 
 
 def participants_of(
     owned: OwnedPartitions, potential: PotentialConsumers, member: Ints, partition: Ints
 ) -> Participants:
     """
-    Narrow a group down.
+    Narrow groups down.
 
     Args:
         owned: What members say they own.
@@ -204,23 +231,27 @@ def participants_of(
         member, partition: All lists as they are.
     """
     takes_part = potential.mentions >= 2
-    place = np.full(len(owned.assignable), takes_part.sum())
-    place[potential.topics[takes_part]] = np.arange(takes_part.sum())
+    topics = potential.topics[takes_part]
+    place = np.full(len(owned.assignable), len(topics))
+    place[topics] = np.arange(len(topics))
     sizes = np.diff(potential.start)
-    start = np.append(0, np.cumsum(sizes[takes_part]))
+    start = starts_of(sizes[takes_part])
     subscriber = potential.subscriber[np.repeat(takes_part, sizes)]
-    movable = place[owned.topic[partition]] < len(start) - 1
+    movable = place[owned.topic[partition]] < len(topics)
     fixed = np.bincount(member, minlength=len(owned.hash_order)) >= potential.max_assignment_size
     fixed[member[movable]] = False
-    has_fixed_subscriber = np.zeros(len(start) - 1, np.bool_)
-    place_of = np.repeat(np.arange(len(has_fixed_subscriber)), sizes[takes_part])
+    has_fixed_subscriber = np.zeros(len(topics), np.bool_)
+    place_of = np.repeat(np.arange(len(topics)), sizes[takes_part])
     has_fixed_subscriber[place_of[fixed[subscriber]]] = True
-    wanted = potential.partitions
+    of_partition = place[owned.topic[potential.partitions]]
+    taking_part = of_partition < len(topics)
     return Participants(
+        topics=topics,
         place=place,
         start=start,
         subscriber=subscriber,
-        partitions=wanted[place[owned.topic[wanted]] < len(has_fixed_subscriber)],
+        partition_start=starts_of(np.bincount(of_partition[taking_part], minlength=len(topics))),
+        partitions=potential.partitions[taking_part],
         fixed=fixed,
         has_fixed_subscriber=has_fixed_subscriber,
     )

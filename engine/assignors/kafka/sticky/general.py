@@ -1,5 +1,5 @@
 """
-The sticky plan for a group with unequal subscriptions.
+The sticky plans for groups with unequal subscriptions.
 
 Members keep what they own, subscribe to and have on their rack. What is unassigned goes, topic by topic with the fewest
 subscribers first, to the subscriber with least, of several to the first by member id. Then partitions are moved from
@@ -11,17 +11,17 @@ Source: `GeneralAssignmentBuilder` of Kafka 4.3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from heapq import heapify, heapreplace
 from itertools import pairwise
 
 import numpy as np
 
-from ....model.arrays import NONE, Ints
+from ....model.arrays import NONE, Flags, Ints, ragged_entries
 from ....model.errors import Infeasible
 from ...interface import GroupSpec
 from ...kit.members import subscribes
-from ...kit.orders import least_first, places
+from ...kit.orders import distinct, least_first, places, stable_order
 from ..racks import RackInfo
 from .current_assignment import (
     CurrentAssignment,
@@ -29,46 +29,122 @@ from .current_assignment import (
     participants_of,
     potential_consumers,
 )
-from .plan import OwnedPartitions, StickyPlan, unassigned_partitions
-from .reassignment import Balance, Reassignment
+from .plan import OwnedPartitions, StickyPlan, previous_owners, unassigned_partitions
+from .reassignment import Balance, Reassignment, may_move
 
 
-def general_plan(group: GroupSpec, owned: OwnedPartitions, racks: RackInfo | None) -> StickyPlan:
-    """The plan for one group, or none where Kafka's class throws."""
-    try:
-        member, partition = _planned(group, owned, racks)
-    except Infeasible as problem:
-        nothing = np.zeros(0, np.int64)
-        return StickyPlan(
-            member=nothing, partition=nothing, transferring=None, problems={0: problem}
-        )
-    return StickyPlan(member=member, partition=partition, transferring=None)
+def general_plan(
+    groups: GroupSpec,
+    owned: OwnedPartitions,
+    racks: RackInfo | None,
+    chosen: Flags,
+    others: StickyPlan,
+) -> StickyPlan:
+    """
+    The plans for groups, beside those for others; a problem where Kafka's class throws.
 
-
-def _planned(group: GroupSpec, owned: OwnedPartitions, racks: RackInfo | None) -> tuple[Ints, Ints]:
-    """Members, ascending, and their partitions; raises where Kafka's class throws."""
-    potential = potential_consumers(group, owned)
-    kept = owned.valid & subscribes(group, owned.member, owned.topic[owned.partition])
+    Args:
+        groups: All groups.
+        owned: What their members say they own.
+        racks: Their racks where these matter.
+        chosen: (G) for which of them.
+        others: The plans for the others.
+    """
+    of_member = groups.group_of_member
+    potential = potential_consumers(groups, owned, chosen)
+    valid = owned.valid & chosen[of_member[owned.member]]
+    kept = valid & subscribes(groups, owned.member, owned.topic[owned.partition])
     if racks is not None:
         kept &= ~racks.mismatch(owned.member, owned.partition)
+    keeps, revoked = np.zeros((2, groups.group_count), np.bool_)
+    keeps[of_member[owned.member[kept]]] = True
+    revoked[of_member[owned.member[valid & ~kept]]] = True
     member, partition = owned.member[kept], owned.partition[kept]
-    revoked = int(owned.valid.sum()) > len(partition)
     wanted = potential.partitions
-    unassigned = wanted[unassigned_partitions(group, wanted, partition, owned, potential.place)]
+    unassigned = wanted[unassigned_partitions(groups, wanted, partition, owned, potential.place)]
     current = CurrentAssignment(owned, member, partition, unassigned)
-    assign_unassigned(unassigned, current, owned, potential, racks)
+    assign_unassigned(groups, unassigned, current, owned, potential, racks)
     lists = current.lists()
+    undone, problems = _reassigned(
+        groups, owned, racks, current, potential, lists, unassigned, keeps, revoked
+    )
+    if problems or not undone.all():
+        fine = chosen & ~np.isin(np.arange(groups.group_count), list(problems))
+        parts = (lists, fine & undone), (current.lists(), fine & ~undone)
+        lists = _side_by_side(
+            *((m[which[of_member[m]]], p[which[of_member[m]]]) for (m, p), which in parts)
+        )
+    member, partition = _side_by_side((others.member, others.partition), lists)
+    return StickyPlan(
+        member=member,
+        partition=partition,
+        transferring=others.transferring,
+        untold=chosen[groups.group_of],
+        problems={**others.problems, **problems},
+    )
+
+
+def _side_by_side(*lists: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """Lists of different members as one: members, ascending, and their partitions."""
+    member, partition = (np.concatenate(arrays) for arrays in zip(*lists, strict=True))
+    order = stable_order(member)
+    return member[order], partition[order]
+
+
+def _reassigned(
+    groups: GroupSpec,
+    owned: OwnedPartitions,
+    racks: RackInfo | None,
+    current: CurrentAssignment,
+    potential: PotentialConsumers,
+    lists: tuple[Ints, Ints],
+    unassigned: Ints,
+    keeps: Flags,
+    revoked: Flags,
+) -> tuple[Flags, dict[int, Infeasible]]:
+    """
+    Move partitions in *current*.
+
+    Args:
+        groups, owned, racks, potential: As of `general_plan`.
+        current: Where all is handed out, as in *lists*; *unassigned*: what was.
+        lists: Members and partitions.
+        keeps, revoked: (G) whether a member keeps something of what it owned, and whether one loses something.
+
+    Returns:
+        (G) where nothing is to be moved after all; the groups for which Kafka's class throws.
+    """
+    undone, problems = np.ones(groups.group_count, np.bool_), dict[int, Infeasible]()
     participants = participants_of(owned, potential, *lists)
-    before = current.size[~participants.fixed]
-    balance = Balance(current, owned, participants, potential.max_assignment_size)
-    reassignment = Reassignment(group, owned, current, participants, balance, racks)
-    if not revoked:  # newcomers first, so that what is owned need not move
-        reassignment.run(participants.within(unassigned, owned))
-    moved = reassignment.run(participants.partitions)
-    worse = balance_score(current.size[~participants.fixed]) >= balance_score(before)
-    if not (moved and worse and len(partition)):
-        lists = current.lists()
-    return lists
+    if not len(participants.topics):
+        return undone, problems
+    found = previous_owners(groups, owned)
+    previous = found if (found != NONE).any() else None
+    place = participants.place[owned.topic[participants.partitions]]
+    everything = participants.partitions, place, slice(0, len(participants.topics))
+    movable = participants.partitions[may_move(current, participants, previous, *everything)]
+    hash_place, size = places(owned.hash_order), current.size.copy()
+    cuts = np.searchsorted(
+        groups.group_of_topic[participants.topics], np.arange(groups.group_count + 1)
+    ).tolist()
+    for number in distinct(groups.group_of[movable], groups.group_count).tolist():
+        inside = groups.group_of_member == number
+        part = participants.part(cuts[number], cuts[number + 1], inside)
+        balance = Balance(current, part, potential.max_assignment_size, hash_place)
+        reassignment = Reassignment(
+            groups, owned, current, part, balance, previous, hash_place, racks
+        )
+        before = size[~part.fixed]
+        try:
+            if not revoked[number]:  # newcomers first, so that what is owned need not move
+                reassignment.run(part.within(unassigned, owned))
+            moved = reassignment.run(part.partitions)
+        except Infeasible as problem:
+            problems[number] = problem
+            continue
+        worse = balance_score(current.size[~part.fixed]) >= balance_score(before)
+        undone[number] = moved and worse and keeps[number]
+    return undone, problems
 
 
 def balance_score(sizes: Ints) -> int:
@@ -85,6 +161,7 @@ def balance_score(sizes: Ints) -> int:
 
 
 def assign_unassigned(
+    groups: GroupSpec,
     unassigned: Ints,
     current: CurrentAssignment,
     owned: OwnedPartitions,
@@ -97,15 +174,31 @@ def assign_unassigned(
     Members without a rack are on every rack.
     """
     if racks is not None:
-        unassigned = _assign_rack_aware(unassigned, current, owned, potential, racks)
-    size = current.size.copy()
-    takers = [np.zeros(0, np.int64)]
-    for topic, first, last in _by_topic(unassigned, owned, potential):
-        subscribers = potential.among(topic)
-        chosen = subscribers[least_first(size[subscribers], last - first)]
+        matter = np.zeros(groups.group_count, np.bool_)
+        matter[groups.group_of_member[racks.member != NONE]] = True
+        near = matter[groups.group_of[unassigned]]
+        rest = _assign_rack_aware(unassigned[near], current, owned, potential, racks)
+        left = ~near
+        left[near] = rest
+        unassigned = unassigned[left]
+    size, taker = current.size.copy(), np.zeros(len(unassigned), np.int64)
+    topic, start = _runs(unassigned, owned, potential)
+    of_group = groups.group_of_topic[potential.topics[topic]]
+    turn = np.arange(len(topic)) - np.searchsorted(of_group, of_group)
+    order = stable_order(turn)
+    # the first topics of all groups, then the second ones
+    for now in np.split(order, np.flatnonzero(np.diff(turn[order])) + 1) if len(order) else ():
+        counts = start[now + 1] - start[now]
+        if len(now) == 1:
+            subscribers = potential.among(int(topic[now[0]]))
+            chosen = subscribers[least_first(size[subscribers], int(counts[0]))]
+        else:
+            begin, entries = ragged_entries(potential.start, topic[now])
+            subscribers = potential.subscriber[entries]
+            chosen = subscribers[least_first(size[subscribers], counts, begin)]
         size += np.bincount(chosen, minlength=len(size))
-        takers.append(chosen)
-    current.give(np.concatenate(takers), unassigned)
+        taker[ragged_entries(start, now)[1]] = chosen
+    current.give(taker, unassigned)
 
 
 def _assign_rack_aware(
@@ -114,13 +207,14 @@ def _assign_rack_aware(
     owned: OwnedPartitions,
     potential: PotentialConsumers,
     racks: RackInfo,
-) -> Ints:
-    """Hand out what finds a subscriber on its racks; returns the rest."""
+) -> Flags:
+    """Hand out what finds a subscriber on its racks; returns which of the partitions do not."""
     place, rack_of = places(potential.by_id), racks.member.tolist()
     start, rack = racks.replicas.start.tolist(), racks.replicas.rack.tolist()
     size = current.size.copy()
     takers = [np.zeros(0, np.int64)]
-    for topic, first, last in _by_topic(unassigned, owned, potential):
+    topics, starts = _runs(unassigned, owned, potential)
+    for topic, (first, last) in zip(topics.tolist(), pairwise(starts.tolist()), strict=True):
         subscribers = potential.among(topic)
         keys = size[subscribers] * len(place) + place[subscribers]
         queues: dict[int, list[int]] = {}
@@ -135,7 +229,7 @@ def _assign_rack_aware(
         size += np.bincount(potential.by_id[found], minlength=len(size))
     members = np.concatenate(takers)
     current.give(members[members != NONE], unassigned[members != NONE])
-    rest: Ints = unassigned[members == NONE]
+    rest: Flags = members == NONE
     return rest
 
 
@@ -167,11 +261,10 @@ def _least_on_racks(queues: dict[int, list[int]], fitting: Iterable[list[int]], 
     return np.array(chosen, np.int64)
 
 
-def _by_topic(
+def _runs(
     unassigned: Ints, owned: OwnedPartitions, potential: PotentialConsumers
-) -> Iterator[tuple[int, int, int]]:
-    """(place of the topic, first, behind last) of each run of partitions of one topic."""
+) -> tuple[Ints, Ints]:
+    """The places of the topics, ascending, and where the partitions of each begin."""
     topic = potential.place[owned.topic[unassigned]]
-    cuts = np.flatnonzero(np.diff(topic, prepend=-1, append=-1)).tolist()
-    for first, last in pairwise(cuts):
-        yield int(topic[first]), first, last
+    cuts = np.flatnonzero(np.diff(topic, prepend=-1, append=-1))
+    return topic[cuts[:-1]], cuts

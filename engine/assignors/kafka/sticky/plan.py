@@ -132,16 +132,18 @@ def assignable_topics(group: GroupSpec) -> Flags:
     return assignable
 
 
-def previous_owners(owned: OwnedPartitions) -> Indices:
+def previous_owners(groups: GroupSpec, owned: OwnedPartitions) -> Indices:
     """
-    (P) who owned a partition in a generation before the newest, NONE for nobody.
+    (P) who owned a partition in a generation before its group's newest, NONE for nobody.
 
     Of several the newest, then the first in Kafka's order; whether it is valid does not matter, nor whether the member
     still subscribes. Source: `updatePrevAssignment`.
     """
     owners = np.full(owned.size, NONE, np.int32)
-    newest = owned.generation.max(initial=NONE)
-    stale = (owned.generation[owned.member] < newest) & (owned.partition < owned.size)
+    newest = np.full(groups.group_count, NONE, np.int64)
+    np.maximum.at(newest, groups.group_of_member, owned.generation)
+    stale = (owned.generation < newest[groups.group_of_member])[owned.member]
+    stale &= owned.partition < owned.size
     if not stale.any():
         return owners
     member, partition = owned.member[stale], owned.partition[stale]
@@ -202,14 +204,16 @@ class StickyPlan:
     Attributes:
         member: (entries) ascending.
         partition: (entries) into the P + V partitions of `OwnedPartitions`.
-        transferring: (P) the new owner of a partition that somebody else must give up first, NONE elsewhere. None: the
-            plan does not tell; `transferring_of` works it out as `cooperative-sticky` does.
+        transferring: (P) the new owner of a partition that somebody else must give up first, NONE elsewhere.
+        untold: (P) the partitions of which that is not told; `transferring_of` works it out as `cooperative-sticky`
+            does. None for none.
         problems: Why there is no plan for a group, by its number; nothing above is of it.
     """
 
     member: Ints
     partition: Ints
-    transferring: Indices | None
+    transferring: Indices
+    untold: Flags | None = None
     problems: Mapping[int, Infeasible] = field(default_factory=dict)
 
 
@@ -241,7 +245,7 @@ def transferring_of(plan: StickyPlan, owned: OwnedPartitions) -> Indices:
 
     Source: `CooperativeStickyAssignor.computePartitionsTransferringOwnership` of Kafka 4.3.
     """
-    if plan.transferring is not None:
+    if plan.untold is None:
         return plan.transferring
     size = len(owned.topic)
     added = ~_among(plan.member, plan.partition, owned.member, owned.partition, size)
@@ -251,7 +255,7 @@ def transferring_of(plan: StickyPlan, owned: OwnedPartitions) -> Indices:
     moved = added & revoked[plan.partition]
     transferring = np.full(size, NONE, np.int32)
     transferring[plan.partition[moved]] = plan.member[moved]
-    return transferring[: owned.size]
+    return np.where(plan.untold, transferring[: owned.size], plan.transferring)
 
 
 def _among(member: Ints, partition: Ints, members: Ints, partitions: Ints, size: int) -> Flags:

@@ -14,14 +14,13 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from ....model.arrays import NONE, Flags, Ints
+from ....model.arrays import NONE, Flags, Indices, Ints
 from ....model.errors import Infeasible
-from ...interface import GroupSpec
-from ...kit.java_order import JavaSet, string_hashes, topic_partition_hashes
-from ...kit.orders import places
+from ...interface import GroupSpec, once
+from ...kit.java_order import Hashes, JavaSet, string_hashes, topic_partition_hashes
 from ..racks import RackInfo
 from .current_assignment import CurrentAssignment, Participants
-from .plan import OwnedPartitions, previous_owners
+from .plan import OwnedPartitions
 
 FAR = 1 << 40
 """More than any member can hold."""
@@ -33,25 +32,21 @@ class Balance:
     def __init__(
         self,
         current: CurrentAssignment,
-        owned: OwnedPartitions,
         participants: Participants,
         max_assignment_size: Ints,
+        hash_place: Ints,
     ) -> None:
         """
         Args:
             current: The state, changed by others.
-            owned: What members say they own.
-            participants: What takes part.
+            participants: What takes part, of one group.
             max_assignment_size: (M) what Kafka takes for the most each member can have.
+            hash_place: (M) the place of each in Kafka's order.
         """
-        self._current, self._owned, self._participants = current, owned, participants
+        self._current, self._participants = current, participants
         self._max_assignment_size = max_assignment_size
-        self._hash_place = places(owned.hash_order)
+        self._hash_place = hash_place
         self._witness: tuple[int, int] | None = None
-        self._starts = np.searchsorted(
-            participants.place[owned.topic[participants.partitions]],
-            np.arange(len(participants.has_fixed_subscriber)),
-        )
 
     def is_balanced(self, member: int, partition: int) -> bool:
         """
@@ -99,7 +94,8 @@ class Balance:
         owner = self._current.owner.copy()
         for partition in self._current.copies:
             owner[partition] = self._holder(partition)
-        largest = np.maximum.reduceat(size[owner[participants.partitions]], self._starts)
+        held = size[owner[participants.partitions]]
+        largest = np.maximum.reduceat(held, participants.partition_start[:-1])
         for topic in np.flatnonzero(largest > least + 1).tolist():
             if witness := self._search_topic(topic, room):
                 return witness
@@ -109,8 +105,8 @@ class Balance:
         """A witness within one topic, None without one; *room* (M): each size, `FAR` of members that take no more."""
         subscribers = self._participants.among(topic)
         members = subscribers[np.argsort(room[subscribers], kind="stable")].tolist()
-        ends = np.append(self._starts, len(self._participants.partitions))
-        partitions = self._participants.partitions[ends[topic] : ends[topic + 1]]
+        start = self._participants.partition_start
+        partitions = self._participants.partitions[start[topic] : start[topic + 1]]
         sizes = self._current.size[[self._holder(p) for p in partitions.tolist()]]
         for at in np.argsort(-sizes, kind="stable").tolist():
             partition = int(partitions[at])
@@ -122,13 +118,17 @@ class Balance:
         return None
 
 
+@once
+def partition_hashes(groups: GroupSpec) -> Hashes:
+    """(P) Java's hash of each partition."""
+    return topic_partition_hashes(string_hashes(groups.topics)[groups.topic_of], groups.number_of)
+
+
 class PartitionMovements:
     """The movements of one plan."""
 
-    def __init__(self, group: GroupSpec) -> None:
-        self._topic = group.topic_of
-        topic_hashes = string_hashes(group.topics)[group.topic_of]
-        self._hashes = topic_partition_hashes(topic_hashes, group.number_of)
+    def __init__(self, groups: GroupSpec) -> None:
+        self._topic, self._hashes = groups.topic_of, partition_hashes(groups)
         self._moved: dict[int, tuple[int, int]] = {}
         self._routes: dict[tuple[int, int, int], JavaSet] = {}
 
@@ -159,32 +159,66 @@ class PartitionMovements:
         return frozenset(self._moved.items()), frozenset(routes)
 
 
+def may_move(
+    current: CurrentAssignment,
+    participants: Participants,
+    previous: Indices | None,
+    partitions: Ints,
+    topic: Ints,
+    topics: slice,
+) -> Flags:
+    """
+    Which partitions may move, or make Kafka throw.
+
+    Args:
+        current, participants, previous: As of `Reassignment`.
+        partitions: Of some *topics* that take part, at least one.
+        topic: The place of each one's topic among these.
+        topics: The places of these among all that take part.
+    """
+    size, first, last = current.size, topics.start, topics.stop
+    starts = participants.start[first : last + 1]
+    room = size[participants.subscriber[starts[0] : starts[-1]]]
+    least = np.minimum.reduceat(room, starts[:-1] - starts[0])
+    least[participants.has_fixed_subscriber[topics]] = -FAR
+    held = size[current.owner[partitions]]
+    movable: Flags = held > least[topic] + 1
+    if previous is not None:
+        before = previous[partitions]
+        known = np.where(participants.fixed[before], -FAR, size[before])
+        movable |= (before != NONE) & (held > known + 1)
+    return movable
+
+
 class Reassignment:
     """The moves of one plan."""
 
     def __init__(
         self,
-        group: GroupSpec,
+        groups: GroupSpec,
         owned: OwnedPartitions,
         current: CurrentAssignment,
         participants: Participants,
         balance: Balance,
+        previous: Indices | None,
+        hash_place: Ints,
         racks: RackInfo | None,
     ) -> None:
         """
         Args:
-            group: The group.
+            groups: All groups.
             owned: What members say they own.
             current: Who holds what; changed.
-            participants: What takes part.
+            participants: What takes part, of one group.
             balance: Whether it is balanced.
-            racks: The group's racks where they matter.
+            previous: As `previous_owners`; None where nobody is one.
+            hash_place: (M) the place of each member in Kafka's order.
+            racks: The racks where they matter.
         """
-        self._group, self._owned, self._current = group, owned, current
+        self._groups, self._owned, self._current = groups, owned, current
         self._participants, self._balance, self._racks = participants, balance, racks
-        self._movements = PartitionMovements(group)
-        previous = previous_owners(owned)
-        self._previous = previous if (previous != NONE).any() else None
+        self._movements = PartitionMovements(groups)
+        self._previous, self._hash_place = previous, hash_place
 
     def run(self, partitions: Ints) -> bool:
         """
@@ -200,7 +234,8 @@ class Reassignment:
         passes, mark = 0, None
         while self._pass(partitions, topic):
             passes += 1
-            state = self._current.owner.tobytes(), self._movements.state()
+            owner = self._current.owner[self._participants.partitions]
+            state = owner.tobytes(), self._movements.state()
             if state == mark:
                 raise Infeasible(
                     f"after pass {passes:,} over {len(partitions):,} partitions all is as it was before, so Kafka's"
@@ -230,32 +265,24 @@ class Reassignment:
 
     def _next(self, partitions: Ints, topic: Ints, at: int) -> int:
         """The first partition from *at* on that may move or make Kafka throw; their number when there is none."""
-        topics, width = len(self._participants.has_fixed_subscriber), 1
+        topics, width = len(self._participants.topics), 1
         while at < len(partitions):
             first = int(topic[at])
             last = min(first + width, topics)
             end = int(np.searchsorted(topic, last))
-            movable = self._movable(partitions[at:end], topic[at:end] - first, first, last)
+            movable = may_move(
+                self._current,
+                self._participants,
+                self._previous,
+                partitions[at:end],
+                topic[at:end] - first,
+                slice(first, last),
+            )
             where = int(movable.argmax())
             if movable[where]:
                 return at + where
             at, width = end, 2 * width
         return at
-
-    def _movable(self, partitions: Ints, topic: Ints, first: int, last: int) -> Flags:
-        """Which of the partitions of the topics from *first* to before *last* may move."""
-        size, participants = self._current.size, self._participants
-        span = slice(participants.start[first], participants.start[last])
-        starts = participants.start[first:last] - participants.start[first]
-        least = np.minimum.reduceat(size[participants.subscriber[span]], starts)
-        least[participants.has_fixed_subscriber[first:last]] = -FAR
-        held = size[self._current.owner[partitions]]
-        movable: Flags = held > least[topic] + 1
-        if self._previous is not None:
-            before = self._previous[partitions]
-            known = np.where(participants.fixed[before], -FAR, size[before])
-            movable |= (before != NONE) & (held > known + 1)
-        return movable
 
     def _visit(self, partition: int, place: int, target: int) -> bool:
         """
@@ -288,8 +315,8 @@ class Reassignment:
         """Whether Kafka, looking one by one, finds somebody with less before it comes upon a fixed member."""
         size, racks = self._current.size, self._racks
         owner = int(self._current.owner[partition])
-        hash_place = places(self._owned.hash_order)
-        others = np.array(sorted(self._participants.among(place), key=hash_place.__getitem__))
+        others = self._participants.among(place)
+        others = others[np.argsort(self._hash_place[others])]
         if racks is not None and racks.shared(np.array([owner]), np.array([partition]))[0]:
             near = racks.shared(others, np.full(len(others), partition))
             others = np.concatenate([others[near], others])
@@ -308,7 +335,7 @@ class Reassignment:
 
     def _no_list(self, member: int, partition: int) -> Infeasible:
         """Kafka's class asks for the list of a member that it has set aside, and has none."""
-        group, owned = self._group, self._owned
+        group, owned = self._groups, self._owned
         name = f"{group.topics[owned.topic[partition]]}-{owned.number[partition]}"
         return Infeasible(
             f"{name} could go to member {group.members[member]}, which takes no part in balancing with its"
