@@ -78,6 +78,10 @@ def past_columns(seen: Observation, loads: Mapping[int, Load]) -> dict[str, Seri
     }
 
 
+PAST = ("past_arrivals_per_second", "backlog", "stuck")
+"""The columns of `partition_metrics` with forecast inputs."""
+
+
 class PastColumns:
     """The columns of `partition_metrics` with forecast inputs of many groups."""
 

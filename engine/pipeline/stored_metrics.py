@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -26,18 +27,43 @@ from ..model.groups import GroupSnapshot
 from ..model.states import CapacityBasis
 from ..model.tables import Table
 from ..ports import Lake
-from ..records import GroupMetrics, record_of
-from ..snapshots import METRICS, rows_of_groups
+from ..records import GroupMetrics, columns_named, fields_of
+from ..snapshots import rows_of_groups
 from ..snapshots.arrays import floats_of, ints_of, named, numbers_of, truths_of
 from ..snapshots.chunks import chunks_of
 from ..snapshots.groups_with_past import BatchWithPast, read_batch
 from ..snapshots.validation import skipped_groups
-from .forecast_columns import PastColumns
+from .forecast_columns import PAST, PastColumns
 from .measure import observed_of, tables_of
 from .metric_rows import judge_of
 
 NOT_MEASURED = reason("not_measured")
 """Why a group cannot be judged that is in the snapshot but not in its metrics."""
+
+OF_GROUPS = ("live", "commit_ages_seconds", "forecast_course", "error", "rebalance_seconds")
+"""The fields of `GroupMetrics` that later steps need."""
+
+NEEDED: Mapping[str, Sequence[str]] = {
+    "group_metrics": ["group_id", *columns_named(GroupMetrics, OF_GROUPS)],
+    "member_metrics": [
+        "group_id",
+        "member_id",
+        "capacity_per_second",
+        "capacity_basis",
+        "not_committing",
+    ],
+    "partition_metrics": [
+        "group_id",
+        "topic",
+        "partition",
+        "lag",
+        "lag_for_strategies",
+        "production_per_second",
+        "bytes_per_record",
+        *PAST,
+    ],
+}
+"""The columns of metrics that later steps need."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -178,7 +204,10 @@ def measured_chunk(
     Raises:
         SnapshotNotFound, LakeError: As for `measured_groups`.
     """
-    metrics = {name: lake.read(name, [snapshot_id], groups=names) for name in METRICS}
+    metrics = {
+        name: lake.read(name, [snapshot_id], groups=names, columns=columns)
+        for name, columns in NEEDED.items()
+    }
     return measured_of(read_batch(lake, settings, snapshot_id, names), metrics, withheld)
 
 
@@ -198,7 +227,7 @@ def measured_of(
     of_groups = rows_of_groups(metrics["group_metrics"], names)
     of_partitions = rows_of_groups(metrics["partition_metrics"], names)
     partitions, start = of_partitions.rows, of_partitions.start
-    numbers, records = _Arrays(partitions), of_groups.rows.to_pylist()
+    numbers, records = _Arrays(partitions), fields_of(GroupMetrics, of_groups.rows, OF_GROUPS)
     capacity, at_least, silent = _of_members(batch, metrics["member_metrics"])
     sure = np.where(at_least, np.nan, capacity)
     nothing_sure = count_by(~np.isnan(sure), batch.members.start) == 0
@@ -211,9 +240,9 @@ def measured_of(
         first, last = of_groups.start[number : number + 2].tolist()
         if why is None and first == last:
             why = NOT_MEASURED
-        row = None if why else record_of(GroupMetrics, records[first])
-        if why is None and row is not None and header.error is None and row.error is not None:
-            why = _quoted(row.error)
+        row = None if why else records[first]
+        if why is None and row is not None and header.error is None:
+            why = _quoted(row["error"])
         if why is not None or header.error is not None or row is None:
             measured_groups.append(
                 MeasuredGroup(group=batch.groups[number], measured=None, withheld=why)
@@ -224,15 +253,15 @@ def measured_of(
                 f"the metrics of group {header.group} don't belong to snapshot {header.snapshot_id}.",
                 fix="Run compute_metrics on that snapshot again.",
             )
-        rows = slice(int(start[number]), int(start[number + 1]))
+        rows, course = slice(*start[number : number + 2].tolist()), row["forecast_course"]
         own = batch.members_of(number)
         load = numbers.past.load_of(
             rows,
             batch.owners_of(number),
             capacity_of(capacity[own], at_least[own], silent[own]),
             np.where(silent[own], np.nan, capacity[own]),
-            np.array(row.commit_ages_seconds or (0.0,), np.float64),
-            NO_CORRECTION if row.forecast_course is None else row.forecast_course.correction,
+            np.array(row["commit_ages_seconds"] or (0.0,), np.float64),
+            NO_CORRECTION if course is None else course.correction,
         )
         measured = numbers.of(rows, sure[own], weights[own], row, load)
         measured_groups.append(
@@ -272,7 +301,12 @@ class _Arrays:
         )
 
     def of(
-        self, rows: slice, sure: Floats, weights: Floats, group: GroupMetrics, load: Load | None
+        self,
+        rows: slice,
+        sure: Floats,
+        weights: Floats,
+        group: Mapping[str, Any],
+        load: Load | None,
     ) -> Measured:
         """One of the groups."""
         return Measured(
@@ -282,9 +316,9 @@ class _Arrays:
             bytes_per_record=self.bytes_per_record[rows],
             capacity=sure,
             weights=weights,
-            live=group.live,
+            live=group["live"],
             load=load,
-            rebalance_seconds=group.rebalance_seconds,
+            rebalance_seconds=group["rebalance_seconds"],
         )
 
 

@@ -23,6 +23,8 @@ from .candidate_rollup import CandidateDay, CandidateHour, CandidateSample
 from .cluster_rows import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
 from .derivation import (
     blank,
+    columns_named,
+    fields_of,
     kind_of,
     record_of,
     records_of,
@@ -170,8 +172,10 @@ __all__ = [
     "WatchRow",
     "WhatIfRow",
     "blank",
+    "columns_named",
     "columns_of_query",
     "columns_of_view",
+    "fields_of",
     "keys_of",
     "kind_of",
     "record_of",

@@ -11,7 +11,7 @@ import enum
 import math
 import operator
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
 from functools import cache
@@ -138,6 +138,30 @@ def record_of(kind: type[R], row: Mapping[str, Any]) -> R:
             if part.name in row or part.name not in defaults
         }
     )
+
+
+def columns_named(kind: Any, names: Collection[str]) -> list[str]:
+    """The columns that hold some fields of a record; an embedded record has several."""
+    chosen = (part for part in parts_of(kind) if part.name in names)
+    return [
+        name
+        for part in chosen
+        for name in (
+            [part.name] if part.column is not None else [c.name for c in columns_of(part.record)]
+        )
+    ]
+
+
+def fields_of(kind: Any, table: Table, names: Collection[str]) -> list[dict[str, Any]]:
+    """
+    Some fields of the records of a table, by name, as `record_of` reads them.
+
+    Raises:
+        ValueError: As `record_of`.
+    """
+    chosen = [part for part in parts_of(kind) if part.name in names]
+    rows = table.select(columns_named(kind, names)).to_pylist()
+    return [{part.name: _read(part, row) for part in chosen} for row in rows]
 
 
 @cache
