@@ -16,7 +16,7 @@ from ...model.states import CapacityBasis
 from ..observe import Observation
 from .backlog import Load, Outlooks, bands_of, outlooks, queue_of
 from .correction import NO_CORRECTION, course_of
-from .doubt import is_doubtful
+from .doubt import doubted
 from .futures import SOON_SECONDS, futures, step_after
 
 UNCERTAIN = 0.05
@@ -117,6 +117,9 @@ def forecasts(
         standstills: K times what pauses on the way there; None: it has no price.
         live: Which of them the group has; the others' gain over it is taken future by future. None: none of them.
     """
+    told = [not doubt for doubt in doubted(load, owners)]
+    if not any(told):
+        return [None] * len(owners)
     worked_out: dict[tuple[bytes, ...], int] = {}
     placed: list[Indices] = []
     paused: list[Standstill | None] = []
@@ -136,13 +139,13 @@ def forecasts(
     bands = [_forecast(seen, row) for row in range(len(placed))]
     stays = None if live is None else plain[live]
     return [
-        None
-        if is_doubtful(load, owner)
-        else replace(
+        replace(
             bands[row],
             **({} if stays is None or number == live else _gain(seen, stays, row)),
             **({} if stands is None else _price(load, seen, free, row, owner, stands)),
         )
+        if told[number]
+        else None
         for number, (owner, free, row, stands) in enumerate(
             zip(owners, plain, priced, standstills, strict=True)
         )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...model.arrays import Flags, Floats, Indices
-from ..samples import sums_by_owner
 from .backlog import Load, queue_of
 
 ROOM = 0.3
@@ -38,24 +39,25 @@ def doubtful(gets: Floats, at_most: Floats, seen: Floats) -> Flags:
     return found
 
 
-def is_doubtful(load: Load, owner: Indices) -> bool:
+def doubted(load: Load, owners: Sequence[Indices]) -> list[bool]:
     """
-    Whether a member would get more than it has, and than it is known to do: then nothing can be forecast.
+    (K) whether a member would get more than it has, and than it is known to do: then nothing can be forecast.
 
     Args:
         load: What the group has to do, and can.
-        owner: (n) who gets each partition, NONE for nobody.
+        owners: K assignments: (n) who gets each partition, NONE for nobody.
     """
     if load.seen is None:
-        return False
-    arrives = load.arrivals[:NOW].mean(axis=0)
+        return [False] * len(owners)
+    members, arrives = len(load.capacity), load.arrivals[:NOW].mean(axis=0)
 
     def of_members(values: Floats, owner: Indices) -> Floats:
-        placed, members = queue_of(load, owner), len(load.capacity)
-        return sums_by_owner(values, placed, np.ones(len(placed), np.bool_), members + 1)[:-1]
+        placed = queue_of(load, owner)
+        return np.bincount(placed, values, minlength=members + 1)[:members].astype(np.float64)
 
-    gets, has = of_members(arrives, owner), of_members(arrives, load.owner)
+    has = of_members(arrives, load.owner)
     # who keeps up with what it has now does so
     keeps_up = (of_members(load.backlog, load.owner) == 0) & (has > 0)
     seen = np.fmax(load.seen, np.where(keeps_up, has, np.nan))
-    return bool((doubtful(gets, load.capacity, seen) & (gets > has)).any())
+    gets = [of_members(arrives, owner) for owner in owners]
+    return [bool((doubtful(own, load.capacity, seen) & (own > has)).any()) for own in gets]
