@@ -138,7 +138,7 @@ class Placing:
     def _placed(self, plan: Copies, strategy: RackStrategy, remarks: Sequence[Fact]) -> Placement:
         """The plan as it can be run now, with the stateless tasks by a strategy."""
         app, config = self.app, self.config
-        key = plan.owner.tobytes(), str(plan.holders) if config.num_standby_replicas else ""
+        key = plan.owner.tobytes(), str(plan.holders)
         if key not in self._moved:
             self._moved[key] = assign_task_movements(app, config, plan)
         moved = self._moved[key]

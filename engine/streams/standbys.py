@@ -157,23 +157,19 @@ class Copies:
 
     Attributes:
         owner: (N) the client each task is active on.
-        holders: For each task its standbys, in the order in which they were given.
+        holders: For each task its standbys, in the order in which they were given; empty where none are kept.
         load: Active stateful tasks and standbys of each client.
     """
 
-    def __init__(self, app: Application, owner: Indices) -> None:
+    def __init__(self, app: Application, owner: Indices, *, kept: bool = True) -> None:
         self.owner = owner
-        self.holders: list[list[int]] = [[] for _ in app.tasks]
+        self.holders: list[list[int]] = [[] for _ in app.tasks] if kept else []
         active = np.bincount(owner[app.stateful], minlength=len(app.clients))
         self.load = TaskLoad(app.threads, active)
 
-    def holds(self, client: int, task: int) -> bool:
-        """Whether the client has the task, active or standby."""
-        return bool(self.owner[task] == client) or client in self.holders[task]
-
     def everyone(self, task: int) -> list[int]:
         """The clients that have the task, the active one first."""
-        return [int(self.owner[task]), *self.holders[task]]
+        return [int(self.owner[task]), *(self.holders[task] if self.holders else ())]
 
     def by_client(self) -> list[list[int]]:
         """The standbys of each client, ascending."""
@@ -186,7 +182,7 @@ class Copies:
     def table(self, width: int = 0) -> Ints:
         """(N, most standbys or *width*) the standbys of each task, NONE in free places."""
         if not any(self.holders):
-            return np.full((len(self.holders), width), NONE, np.int64)
+            return np.full((len(self.owner), width), NONE, np.int64)
         count = np.array([len(clients) for clients in self.holders], np.int64)
         table = np.full((len(count), max(width, int(count.max(initial=0)))), NONE, np.int64)
         table[np.arange(table.shape[1]) < count[:, None]] = [c for row in self.holders for c in row]
@@ -203,7 +199,7 @@ def place_standbys(app: Application, config: TaskConfig, owner: Indices, apart: 
         owner: (N) where stateful tasks are to be active.
         apart: The tags that count.
     """
-    copies = Copies(app, owner)
+    copies = Copies(app, owner, kept=config.num_standby_replicas > 0)
     if not config.num_standby_replicas:
         return copies
     queue = _LeastLoaded(copies.load, apart)

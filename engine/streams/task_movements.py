@@ -55,7 +55,7 @@ def assign_task_movements(app: Application, config: TaskConfig, plan: Copies) ->
         plan: Where stateful tasks and standbys are to be; not changed.
     """
     lags = _Lags(app, config.acceptable_recovery_lag)
-    most = max((len(clients) for clients in plan.holders), default=0)
+    most = max(map(len, plan.holders), default=0)
     copies = plan.table(2 * most + 1)
     warming = np.zeros(copies.shape, np.bool_)
     owner, count = plan.owner.astype(np.int64), np.array(plan.load.count, np.int64)
