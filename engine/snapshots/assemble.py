@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -97,10 +98,10 @@ def batch_of_tables(
         like: Some of the groups at another moment, with nothing known of disks and replicas then or now: if nothing but
             offsets differs, the rest is taken from there.
     """
-    headers = {row["group_id"]: row for row in tables["groups"].to_pylist()}
-    order = [name for name in (headers if names is None else names) if name in headers]
+    there = dict.fromkeys(tables["groups"]["group_id"].to_pylist())
+    order = [name for name in (there if names is None else names) if name in there]
     if like is not None and (same := _same(like, order, tables)):
-        again = tuple(_header(headers[name], taken_at, same.rows.cluster) for name in order)
+        again = _headers(tables["groups"], order, taken_at, same.rows.cluster, same)
         return _moved(like, again, same, tables)
     cluster = cluster or ClusterTables(tables["partitions"], tables["brokers"])
     rows = SnapshotRows(
@@ -109,7 +110,7 @@ def batch_of_tables(
         rows_of_groups(tables["commits"], order),
         np.array([read_committed(name) for name in order], np.bool_),
     )
-    known = tuple(_header(headers[name], taken_at, cluster) for name in order)
+    known = _headers(tables["groups"], order, taken_at, cluster)
     table, start = rows.partition_table()
     changelogs = [topic.name for topic in cluster.topics if topic.name.endswith(CHANGELOG)]
     lazy = _Groups(rows=rows, headers=known, changelogs=changelogs, tables=tables)
@@ -177,6 +178,26 @@ def _moved(
     partitions = replace(like.partitions, **columns)
     lazy.batch = replace(like, headers=headers, partitions=partitions, groups=lazy)
     return lazy.batch
+
+
+def _headers(
+    groups: Table,
+    order: Sequence[str],
+    taken_at: datetime,
+    cluster: ClusterTables,
+    like: _Groups | None = None,
+) -> tuple[GroupHeader, ...]:
+    """The headers of some groups; where *like* has the same rows but for their snapshot, its headers at this moment."""
+    if like is not None:
+        before, now = (each.without("snapshot_id") for each in (like.tables["groups"], groups))
+        if now.equals(before):
+            snapshot_id = next(iter(groups["snapshot_id"].to_pylist()), "")
+            headers = tuple(map(copy, like.headers))
+            for header in headers:
+                vars(header).update(snapshot_id=snapshot_id, taken_at=taken_at)
+            return headers
+    rows = {row["group_id"]: row for row in groups.to_pylist()}
+    return tuple(_header(rows[name], taken_at, cluster) for name in order)
 
 
 def _header(row: Mapping[str, Any], taken_at: datetime, cluster: ClusterTables) -> GroupHeader:

@@ -152,11 +152,9 @@ def _topics(rows: Table) -> Iterator[Topic]:
     topic = rows["topic"]
     new = np.flatnonzero(np.diff(topic.places)) + 1
     starts, ends = [0, *new.tolist()], [*new.tolist(), len(rows)]
-    settings = ["topic_id", "cleanup_policy", "retention_ms", "retention_bytes"]
-    told = rows.select(settings).take(starts).to_pylist()
-    names = topic.take(starts).to_pylist()
-    for name, start, end, known in zip(names, starts, ends, told, strict=True):
-        yield Topic(name=name, rows=slice(start, end), **known)
+    names = ("topic", "topic_id", "cleanup_policy", "retention_ms", "retention_bytes")
+    told = (rows[name].take(starts).to_pylist() for name in names)
+    yield from map(Topic, *told, map(slice, starts, ends))
 
 
 def _in_sync(rows: Table, start: Ints, replicas: Ints) -> Flags:
