@@ -278,11 +278,14 @@ def owners_before(past: Past) -> Indices:
     same. NONE is for nobody, and for a member who is gone.
     """
     recognized = Recognized(past.now.members)
-    owners = []
+    owners, known = [], dict[tuple[int, bytes], Indices]()
     for old, of_group in zip(past.earlier, past.of_group, strict=True):
         numbers = np.full(len(old) + 1, NONE, np.int64)
         numbers[of_group[of_group != NONE]] = np.flatnonzero(of_group != NONE)
-        same = recognized.among(old.members, numbers[old.members.group])
+        # a snapshot without another member has the members of the next one
+        key = (id(old.members), numbers.tobytes())
+        if (same := known.get(key)) is None:
+            same = known[key] = recognized.among(old.members, numbers[old.members.group])
         owners.append(np.append(same, np.int32(NONE))[old.partitions.owner])
     gathered: Indices = past.gather(owners, NONE, np.int32)
     return gathered

@@ -52,12 +52,14 @@ class Rebalances:
         shape = (past.samples + 1, len(past.now))
         snapshot, marks = np.full(shape, NONE, np.int64), np.zeros(shape, np.int64)
         snapshot[0], marks[0] = 0, _marks(past.now.members)
+        known = {id(old.members): old.members for old in past.earlier}
+        marks_of = {place: _marks(members) for place, members in known.items()}
         for place, (old, sample, of_group) in enumerate(
             zip(past.earlier, past.sample, past.of_group, strict=True), 1
         ):
             own = np.flatnonzero(sample != NONE)
             snapshot[sample[own] + 1, own] = place
-            marks[sample[own] + 1, own] = _marks(old.members)[of_group[own]]
+            marks[sample[own] + 1, own] = marks_of[id(old.members)][of_group[own]]
         found = cls(past=past, snapshot=snapshot, number=np.zeros((shape[0] - 1, shape[1]), int))
         changed = (marks[:-1] != marks[1:]) & (snapshot[1:] != NONE)
         for at, group in np.argwhere(changed).tolist():

@@ -69,6 +69,15 @@ class Members:
 
     def subscriptions(self, group: int) -> list[frozenset[str]]:
         """The subscription of each member that subscribes to a topic."""
+        if group not in self._subscriptions:
+            self._subscriptions[group] = self._listed(group)
+        return self._subscriptions[group]
+
+    @cached_property
+    def _subscriptions(self) -> dict[int, list[frozenset[str]]]:
+        return {}
+
+    def _listed(self, group: int) -> list[frozenset[str]]:
         bounds = self.subscription_start[self.start[group] : self.start[group + 1] + 1].tolist()
         topics = self.subscription_topic
         return [

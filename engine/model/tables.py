@@ -223,8 +223,8 @@ class Texts(Series):
         return Texts(self.places[start:stop], self.words, self.kind)
 
     def to_pylist(self) -> list[Any]:
-        words = [*self.words, None]  # the last is for NONE
-        return [words[place] for place in self.places.tolist()]
+        words = self.words if len(self.places) < len(self.words) else [*self.words]
+        return [None if place < 0 else words[place] for place in self.places.tolist()]
 
     def equals(self, other: Series) -> bool:
         if not isinstance(other, Texts) or self.kind != other.kind or len(self) != len(other):
