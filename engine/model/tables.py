@@ -150,7 +150,8 @@ class Numbers(Series):
             raise KindError(f"a value is no {kind}, or too large for it")
 
     def take(self, index: Any) -> Numbers:
-        return Numbers(self.values[index], self.kind, self.known[index])
+        known = self.known[index] if self.null_count else None
+        return Numbers(self.values[index], self.kind, known)
 
     def slice(self, start: int, stop: int) -> Numbers:
         return Numbers(self.values[start:stop], self.kind, self.known[start:stop])
@@ -270,7 +271,7 @@ class Texts(Series):
         """(n) whether each value is one of some; an unknown one is not."""
         wanted = words if isinstance(words, set | frozenset | Mapping) else {*words}
         words, places = self._short
-        there = np.array([*(word in wanted for word in words), False], np.bool_)
+        there = np.array([*map(wanted.__contains__, words), False], np.bool_)
         found: Flags = there[places]
         return found
 
@@ -475,12 +476,16 @@ class Table:
     def take(self, index: npt.NDArray[Any] | Sequence[int]) -> Table:
         """The rows at some places, in their order."""
         chosen = np.asarray(index) if len(index) else np.zeros(0, np.int64)
-        places = np.arange(len(self))[chosen]
+        is_mask = chosen.dtype == np.bool_
+        places = np.flatnonzero(chosen) if is_mask else chosen
         return Table({n: each.take(places) for n, each in self.columns.items()}, len(places))
 
     def filter(self, mask: Flags) -> Table:
         """The rows that a mask selects."""
-        return self if mask.all() else self.take(np.flatnonzero(mask))
+        rows = np.flatnonzero(mask)
+        if len(rows) and rows[-1] - rows[0] == len(rows) - 1:
+            return self.slice(int(rows[0]), int(rows[-1]) + 1)
+        return self.take(rows)
 
     def slice(self, start: int, stop: int | None = None) -> Table:
         """The rows from one place up to another."""

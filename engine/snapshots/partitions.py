@@ -281,7 +281,9 @@ class SnapshotRows:
         # A log whose start was read as lying beyond its end was read at two moments: a topic recreated or truncated in
         # between. Which of the two a committed offset is to be compared with nobody knows: both are unknown then.
         torn = begin.known & end.known & (begin.values > end.values)
-        commits = rows.take(self.commit_rows)
+        commits = rows.select(("committed_offset", "read_at", "error"))
+        if len(self.commit_rows) < len(rows):
+            commits = commits.take(self.commit_rows)
         failed = commits["error"].known
         return {
             "begin": Column(begin.values, begin.known & ~torn),

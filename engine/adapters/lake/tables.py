@@ -306,8 +306,7 @@ class _Part:
         # what is wanted lies side by side, mostly
         side = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
         more = self._table(kept, others, side)
-        if len(more) > len(there):
-            more = more.take(there - side.start)
+        more = more if len(more) == len(there) else more.take(there - side.start)
         return Table({name: (more if name in others else table)[name] for name in columns})
 
     def _table(self, row_groups: Sequence[int], names: Sequence[str], rows: slice) -> Table:
