@@ -224,7 +224,8 @@ class Texts(Series):
         return Texts(self.places[start:stop], self.words, self.kind)
 
     def to_pylist(self) -> list[Any]:
-        words = self.words if len(self.places) < len(self.words) else [*self.words]
+        few = len(self.places) < len(self.words) // 50
+        words = self.words if few else [*self.words]
         return [None if place < 0 else words[place] for place in self.places.tolist()]
 
     def equals(self, other: Series) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -192,9 +191,9 @@ def _headers(
         before, now = (each.without("snapshot_id") for each in (like.tables["groups"], groups))
         if now.equals(before):
             snapshot_id = next(iter(groups["snapshot_id"].to_pylist()), "")
-            headers = tuple(map(copy, like.headers))
-            for header in headers:
-                vars(header).update(snapshot_id=snapshot_id, taken_at=taken_at)
+            headers = tuple(object.__new__(GroupHeader) for _ in like.headers)
+            for old, new in zip(like.headers, headers, strict=True):
+                vars(new).update(vars(old), snapshot_id=snapshot_id, taken_at=taken_at)
             return headers
     rows = {row["group_id"]: row for row in groups.to_pylist()}
     return tuple(_header(rows[name], taken_at, cluster) for name in order)

@@ -116,7 +116,7 @@ def outlooks(
     share = tail(len(load.arrivals))
     lag = totals[1:] + (comes * uncommitted).T[:, None]  # (T, K, R)
     return Outlooks(
-        lag=corrected(np.stack([bands_of(each, share) for each in lag], axis=1), load.correction),
+        lag=corrected(bands_of(lag, share).swapaxes(0, 1), load.correction),
         delay_seconds=bands_of(late, share),
         drained_seconds=bands_of(np.where(_unknown(load, placed), np.nan, drained), share),
         utilization=bands_of(used, share),
@@ -269,10 +269,10 @@ def _sums(values: Floats, owner: Indices, members: int) -> Floats:
 
 
 def bands_of(values: Floats, share: float) -> Floats:
-    """(K, 3) low, expected and high of (K, R) futures: *share* of them lie below the first and above the last."""
-    ordered = np.sort(values, axis=1)
-    places = [round(q * (values.shape[1] - 1)) for q in (share, 0.5, 1 - share)]
-    return ordered[:, places]
+    """(..., 3) low, expected and high of (..., R) futures: *share* of them lie below the first and above the last."""
+    ordered = np.sort(values, axis=-1)
+    places = [round(q * (values.shape[-1] - 1)) for q in (share, 0.5, 1 - share)]
+    return ordered[..., places]
 
 
 def tail(intervals: int) -> float:
