@@ -5,14 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from ...model.tables import FLOAT64, INT64, MOMENT, TEXT, KindError, Schema, Series, Table
+from ...model.tables import FLOAT64, INT64, MOMENT, TEXT, Kind, KindError, Schema, Series, Table
 from ...snapshots import shaped
 from ..arrow import arrow_schema, from_arrow, to_arrow
 
@@ -40,8 +40,15 @@ _MOVING = frozenset({INT64, FLOAT64, MOMENT})
 Written = tuple[str | bytes, ...]
 """A column as a file has it."""
 
-Place = tuple[Written, int, int]
-"""Rows of a column: the first, and one past the last."""
+
+class Place(NamedTuple):
+    """Rows of a column: what it is read as, how it is written, the first row, and one past the last."""
+
+    kind: Kind | None
+    written: Written
+    first: int
+    end: int
+
 
 Bound = tuple[str, str] | None
 """Least and greatest value of a column in a row group; None: not known."""
@@ -313,7 +320,12 @@ class _Part:
         """Some columns of some rows of row groups; a column that is written as another was is not read again."""
         schema, size = self._pick.schema, rows.stop - rows.start
         keys: dict[str, Place] = {
-            name: (self._footer.written(self._file, name, row_groups), rows.start, rows.stop)
+            name: Place(
+                kind=schema.get(name),
+                written=self._footer.written(self._file, name, row_groups),
+                first=rows.start,
+                end=rows.stop,
+            )
             for name in names
             if not self._reader.remote and schema.get(name) not in _MOVING
         }
