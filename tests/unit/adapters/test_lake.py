@@ -376,6 +376,32 @@ def test_where_no_row_is_wanted_only_the_columns_that_tell_are_read(
     assert asked == [([0, 1, 2], told), ([0, 2], others), ([1], told), ([], others), ([2], told)]
 
 
+def test_a_column_that_snapshots_have_alike_is_read_once(
+    lake: FileLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each later snapshot only what moves is read, and what differs from the one before."""
+    columns = ["topic", "partition", "begin_offset"]
+    tables = {name: empty(schema) for name, schema in SNAPSHOT.items()}
+    rows = [
+        [
+            {"topic": topic, "partition": i, "begin_offset": 7 * at + i}
+            for topic in names
+            for i in (0, 1)
+        ]
+        for at, names in enumerate(("abc", "abc", "abd"))
+    ]
+    for at, some in enumerate(rows):
+        keys = dict(snapshot_id=snapshot_id(at), cluster="test")
+        tables["partitions"] = Table.from_rows([keys | row for row in some], SNAPSHOT["partitions"])
+        lake.write("snapshot", snapshot_id(at), tables, {})
+    asked = row_groups_asked_for(monkeypatch)
+    for at, some in enumerate(rows):
+        assert lake.read("partitions", [snapshot_id(at)], columns=columns).to_pylist() == some
+    assert [names for _, names in asked] == [columns, ["begin_offset"], ["topic", "begin_offset"]]
+    part = lake.read("partitions", [snapshot_id(1)], topics=["b"], columns=columns)
+    assert part.to_pylist() == rows[1][2:4]
+
+
 def test_rows_without_a_group_are_of_no_group(lake: FileLake) -> None:
     """A null is not among the values asked for, also in a row group of nothing else."""
     tables = {name: empty(schema) for name, schema in SNAPSHOT.items()}
