@@ -152,6 +152,13 @@ def taken_at(lake: Lake, snapshot_id: str) -> datetime:
     return datetime.fromisoformat(lake.manifest("snapshot", snapshot_id).facts["started_at"])
 
 
+OF_A_GROUP: Mapping[str, Sequence[str]] = {
+    "members": tuple(
+        name for name in SNAPSHOT["members"] if name not in ("metadata", "assignment")
+    ),
+}
+"""What a group is made of; the bytes that members sent are only kept."""
+
 OF_THE_PAST: Mapping[str, Sequence[str]] = {
     "members": (
         "group_id",
@@ -222,7 +229,7 @@ def _read_batch(
         groups: Collection[str] | None = None,
         topics: Collection[str] | None = None,
     ) -> Table:
-        columns = None if whole else OF_THE_PAST.get(dataset)
+        columns = (OF_A_GROUP if whole else OF_THE_PAST).get(dataset)
         rows = lake.read(dataset, [snapshot_id], groups=groups, topics=topics, columns=columns)
         return rows if columns is None else with_nulls(rows, SNAPSHOT[dataset])
 

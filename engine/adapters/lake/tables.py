@@ -327,7 +327,7 @@ class _Part:
                 end=rows.stop,
             )
             for name in names
-            if not self._reader.remote and schema.get(name) not in _MOVING
+            if not (self._reader.remote or schema.get(name) in _MOVING or name == "snapshot_id")
         }
         found = self._reader.known(keys)
         if missing := [name for name in names if name not in found]:

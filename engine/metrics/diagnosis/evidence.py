@@ -116,9 +116,7 @@ class OneGroup:
         self.nobody = not (self.names or self.header.rebalancing or self.header.members_unread)
         """Whether it has no members; not where they could not be read."""
         self.hosts = batch.members.hosts[own]
-        table = batch.partitions
-        self.topics = [table.topics[topic] for topic in table.topic[rows].tolist()]
-        self.numbers = table.partition[rows].tolist()
+        self.rows, self.table = rows, batch.partitions
         self.owner: Indices = batch.owners_of(group)
         self.counted = evidence.counted[rows]
         self.lag, self.lost = evidence.lag[rows], evidence.lost[rows]
@@ -160,6 +158,16 @@ class OneGroup:
         self.firm = firm_capacities(capacity.basis.take(own), self.load > 0)
         self.taken: Flags = ~np.isnan(capacity.sure[own])
         """(M) whose capacity forecasts go by: also what is only taken to be as that of its peers."""
+
+    @cached_property
+    def topics(self) -> list[str]:
+        """(n) the topic of each partition."""
+        return [self.table.topics[topic] for topic in self.table.topic[self.rows].tolist()]
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        """(n) the number of each partition."""
+        return [*self.table.partition[self.rows].tolist()]
 
     def of_members(self, values: Floats) -> Floats:
         """(M) the sum over each member's partitions that count."""
