@@ -53,9 +53,9 @@ arrivals within 1 % of its floor counts as least, so that what crosses and what 
 busier than the busiest is now. Searches take at most *work* elementary steps, which are counted, so that the same group
 gets the same answer on any machine. Ties go to the answer that comes first with members and topics in order of name.
 
-Cost: about 3 ms for a group of 100 partitions, half of one once compiled, a third of a second for 50,000 partitions and
-1,000 members. The loops are kernels (`evenkeel.engine.assignors.kit.kernels`): compiled from some hundred groups in one
-process on.
+Cost: about 3 ms for a group of 100 partitions, a third of one among many and once compiled, a third of a second for
+50,000 partitions and 1,000 members. The loops are kernels (`evenkeel.engine.assignors.kit.kernels`): compiled from some
+hundred groups in one process on.
 Source: the rate floor of the design, section 3; longest processing time first (Graham, 1969); convex flow after Frank
 and Murota (2022).
 
