@@ -36,15 +36,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..model.arrays import NONE, Flags, Indices, Ints
+from ..model.arrays import NONE, Flags, Indices, Ints, ragged_entries
 from ..model.assignments import Assignment, Deployment
+from ..model.batch import count_by, max_by, min_by, sum_by
+from ..model.errors import Infeasible
 from .flow.least_cost import least_cost_flow
-from .interface import USUAL_PROMISES, GroupSpec, Promise, rejoining
-from .kafka.group_coordinator import homogeneous, topic_ids
+from .interface import USUAL_PROMISES, Answers, GroupSpec, Promise, picked, rejoining
+from .kafka.group_coordinator import alike, homogeneous, topic_ids, topic_ids_of_many
 from .kafka.racks import replica_racks
 from .kafka.uniform import uniform
 from .kit.java_order import uuid_order
-from .kit.members import members_by_id, subscribes
+from .kit.members import members_by_id, partition_order, subscribes
 from .kit.orders import by_appearance, numbered, places, row_keys, stable_order
 from .kit.why import Steps, by_racks, kept_or_given, owned_of
 
@@ -73,15 +75,19 @@ class RacksServer:
         Raises:
             Infeasible: The group is left to `uniform`, and Kafka's class throws.
         """
-        wanted = np.zeros(len(group.topics), np.bool_)
-        wanted[group.subscription_topic] = True
-        by_id = uuid_order(topic_ids(group))
-        topics = by_id[(wanted & (group.topic_size > 0))[by_id]]
-        if group.topic_size[topics].sum() > MOST_PARTITIONS:
-            return uniform(group).one()
-        if not len(topics):
-            return Assignment(owner=np.full(group.partition_count, NONE, np.int32))
-        return Assignment(owner=_owners(group, _read(group, topics)))
+        return self.assign_many(group).one()
+
+    def assign_many(self, groups: GroupSpec) -> Answers:
+        """As `assign`, for each of many groups."""
+        owner, stays = _as_it_is(groups)
+        owner[~stays[groups.group_of]] = NONE
+        problems, own = dict[int, Infeasible](), dict[int, Assignment]()
+        for number in np.flatnonzero(~stays).tolist():
+            try:
+                own[number] = _alone(picked(groups, [number]))
+            except Infeasible as problem:
+                problems[number] = problem
+        return Answers(assignment=Assignment(owner=owner), problems=problems, own=own)
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """Whether its owner reads it from its own rack, then who had it, and whether it keeps it."""
@@ -91,6 +97,42 @@ class RacksServer:
             return ()
         rack = by_racks(group, partition, owner, group.member_rack)
         return *rack, *kept_or_given(group, partition, answer, owned_of(group))
+
+
+def _as_it_is(groups: GroupSpec) -> tuple[Indices, Flags]:
+    """
+    (P) who claims each partition, and (G) whether that is the answer: numbers are even, nothing crosses, and any other
+    assignment costs a move.
+    """
+    by_id, partitions = members_by_id(groups), np.arange(groups.partition_count)
+    claimed = _claimed(groups, places(by_id))
+    owner = np.append(by_id, NONE)[claimed].astype(np.int32)
+    wanted = np.zeros(len(groups.topics), np.bool_)
+    wanted[groups.subscription_topic] = True
+    rack, replicas = np.append(groups.member_rack, np.int32(NONE))[owner], replica_racks(groups)
+    on = np.zeros((groups.partition_count, len(groups.racks) + 1), np.bool_)
+    on[replicas.partition, replicas.rack] = True
+    crosses = (rack != NONE) & ~on[partitions, rack] & (np.diff(replicas.start) > 0)
+    wrong = wanted[groups.topic_of] & ((owner == NONE) | crosses)
+    held = np.bincount(owner[owner != NONE], minlength=len(by_id))
+    most, fewest = (by(held, groups.member_start, 0) for by in (max_by, min_by))
+    stays = alike(groups) & (count_by(wrong, groups.partition_start) == 0) & (most <= fewest + 1)
+    stays &= sum_by(groups.topic_size * wanted, groups.topics_start) <= MOST_PARTITIONS
+    stays[list(topic_ids_of_many(groups)[1])] = False
+    return owner, stays
+
+
+def _alone(group: GroupSpec) -> Assignment:
+    """The answer of one group in which something may change."""
+    wanted = np.zeros(len(group.topics), np.bool_)
+    wanted[group.subscription_topic] = True
+    by_id = uuid_order(topic_ids(group))
+    topics = by_id[(wanted & (group.topic_size > 0))[by_id]]
+    if group.topic_size[topics].sum() > MOST_PARTITIONS:
+        return uniform(group).one()
+    if not len(topics):
+        return Assignment(owner=np.full(group.partition_count, NONE, np.int32))
+    return Assignment(owner=_owners(group, _read(group, topics)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -132,9 +174,9 @@ def _read(group: GroupSpec, topics: Ints) -> _Read:
     some_racks = len(group.racks) + 1
     sample, kind = _first_and_place(subscriptions * some_racks + racks + 1, len(order) * some_racks)
     reach = np.zeros((len(sample), len(group.topics)), np.bool_)
-    for number, member in enumerate(order[sample].tolist()):
-        reach[number, group.subscribed(member)] = True
-    partition = np.concatenate([np.arange(*group.topic_start[t : t + 2]) for t in topics.tolist()])
+    start, named = ragged_entries(group.subscription_start, order[sample])
+    reach[np.arange(len(sample)).repeat(np.diff(start)), group.subscription_topic[named]] = True
+    partition = partition_order(group, topics)
     topic = group.topic_of[partition]
     on = np.zeros((group.partition_count, len(group.racks)), np.bool_)
     replicas = replica_racks(group)

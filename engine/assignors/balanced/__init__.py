@@ -53,9 +53,9 @@ arrivals within 1 % of its floor counts as least, so that what crosses and what 
 busier than the busiest is now. Searches take at most *work* elementary steps, which are counted, so that the same group
 gets the same answer on any machine. Ties go to the answer that comes first with members and topics in order of name.
 
-Cost: about 3 ms for a group of 100 partitions, half of one once compiled, a third of a second for 50,000 partitions and
-1,000 members. The loops are kernels (`evenkeel.engine.assignors.kit.kernels`): compiled from some hundred groups in one
-process on.
+Cost: about 3 ms for a group of 100 partitions, a third of one among many and once compiled, a third of a second for
+50,000 partitions and 1,000 members. The loops are kernels (`evenkeel.engine.assignors.kit.kernels`): compiled from some
+hundred groups in one process on.
 Source: the rate floor of the design, section 3; longest processing time first (Graham, 1969); convex flow after Frank
 and Murota (2022).
 
@@ -83,7 +83,7 @@ from ...model.facts import Fact, reason
 from ..interface import USUAL_PROMISES, Answers, GroupSpec, Promise, each
 from ..kit.members import Seats, seats
 from ..kit.why import Steps, by_racks, stays_or_moves
-from .problem import LoadProblem, Problem, load_of, loads_of, problem_of
+from .problem import LoadProblem, Problem, Racks, load_of, loads_of, problem_of, racks_of
 from .search import proof, solve
 
 WORK = 500_000
@@ -119,14 +119,14 @@ class Balanced:
 
     def assign_many(self, groups: GroupSpec) -> Answers:
         """As `assign`, for each of many groups."""
-        pairs = zip(each(groups), seats(groups), strict=True)
+        parts = zip(each(groups), seats(groups), racks_of(groups), strict=True)
         return Answers(
             assignment=Assignment(owner=np.full(groups.partition_count, NONE, np.int32)),
-            own={number: self._answer(*pair) for number, pair in enumerate(pairs)},
+            own={number: self._answer(*part) for number, part in enumerate(parts)},
         )
 
-    def _answer(self, group: GroupSpec, its_seats: Seats) -> Assignment:
-        problem = problem_of(group, its_seats)
+    def _answer(self, group: GroupSpec, its_seats: Seats, its_racks: Racks) -> Assignment:
+        problem = problem_of(group, its_seats, its_racks)
         load = load_of(group, problem, self.enough)
         places, answer, idle_moves = solve(problem, load, self.work)
         owner = np.full(group.partition_count, NONE, np.int32)

@@ -7,22 +7,22 @@ What arrives for a group and what its members can do are whole numbers, so that 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import frexp
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...model.arrays import NONE, Flags, Floats, Indices, Ints
+from ...model.arrays import NONE, Flags, Floats, Indices, Ints, ragged_entries, starts_of
+from ...model.batch import count_by
 from ...model.facts import Fact, FactKind
-from ..interface import GroupSpec
-from ..kit.kernels import Tally, at_work, kernel
-from ..kit.members import Seats, seats
+from ..interface import GroupSpec, once
+from ..kit.kernels import Tally, at_work
+from ..kit.members import Seats, member_order, seats
+from ..kit.orders import numbered, row_keys
 
 ASKED = Tally()
 """What this process has asked of the loops; only their form depends on it, never an answer."""
-
-_WORD = 62
-"""Bits of a whole number of compiled code."""
 
 _GREATEST_TOTAL = 1 << 52
 """Lags that add up to more are not sure to be exact in the arithmetic of loads."""
@@ -71,11 +71,13 @@ class Problem:
         return len(self.partition)
 
 
-def problem_of(group: GroupSpec, its_seats: Seats | None = None) -> Problem:
+def problem_of(
+    group: GroupSpec, its_seats: Seats | None = None, its_racks: Racks | None = None
+) -> Problem:
     """
     Args:
         group: The group.
-        its_seats: Its members and partitions in canonical order, where they are at hand.
+        its_seats, its_racks: Its part of `seats` and `racks_of`, where they are at hand.
 
     >>> from evenkeel.engine.assignors.interface import spec
     >>> members = {"b": ["u", "t"], "a": ["t", "u"], "c": ["t"]}
@@ -86,7 +88,7 @@ def problem_of(group: GroupSpec, its_seats: Seats | None = None) -> Problem:
     ([[True, True, True], [True, True, False]], [2, -1, -1])
     """
     order, partition, topic_class, may, _, holder = its_seats or seats(group)[0]
-    site, pattern, crosses, known = _racks(group, order, partition)
+    site, pattern, crosses, known = its_racks or racks_of(group)[0]
     return Problem(
         member=order,
         partition=partition,
@@ -101,86 +103,62 @@ def problem_of(group: GroupSpec, its_seats: Seats | None = None) -> Problem:
     )
 
 
-def _racks(group: GroupSpec, order: Indices, partition: Ints) -> tuple[Ints, Ints, Flags, Flags]:
-    """Sites and patterns as `evenkeel.engine.metrics.racks` judges them: see `Problem`."""
-    nothing = np.zeros((1, 1), np.bool_)
-    nowhere = np.zeros(len(order), np.int64), np.zeros(len(partition), np.int64), nothing, nothing
-    if not len(group.replica_rack) or not (group.member_rack != NONE).any():
-        return nowhere
-    racks, site = np.unique(group.member_rack[order], return_inverse=True)
-    sites, column = len(racks), np.full(len(group.racks) + 1, NONE, np.int64)
-    column[racks] = np.arange(sites)
-    everywhere = (1 << sites) - 1
-    named = everywhere >> int(racks[0] == NONE)
-    arrays: Any = group.replica_start, group.replica_rack, partition, column
-    pattern, steps = (
-        np.zeros(len(partition), np.int64),
-        4 * len(partition) + len(group.replica_rack),
-    )
-    # longer words only the interpreter knows
-    run: Any = at_work(patterns_of, steps, ASKED) if 2 * sites < _WORD else patterns_of
-    fast = run is not patterns_of
-    numbers: Any = pattern if fast else pattern.tolist()
-    given = (array if fast else array.tolist() for array in arrays)
-    found = run(*given, sites, named, numbers)
-    pattern[:] = numbers
-    crosses, known = [word >> sites for word in found], [word & everywhere for word in found]
-    if not any(crosses) or {*crosses, *known} <= {0, everywhere}:
-        return nowhere
-    columns = range(sites - 1, -1, -1)
-    crossing, telling = (
-        np.array([[word >> c & 1 for c in columns] for word in words], np.bool_)
-        for words in (crosses, known)
-    )
-    return site, pattern, crossing, telling
+class Racks(NamedTuple):
+    """*site*, *pattern*, *crosses* and *known* of a `Problem`, as `evenkeel.engine.metrics.racks` judges them."""
+
+    site: Ints
+    pattern: Ints
+    crosses: Flags
+    known: Flags
 
 
-@kernel
-def patterns_of(  # noqa: C901  one pass
-    start: Any, rack: Any, partition: Any, column: Any, sites: int, named: int, pattern: Any
-) -> Any:
-    """
-    Each pattern of partitions as a word of bits: those of *crosses*, then those of *known*, the first site's highest.
-
-    Args:
-        start, rack: Racks of the replicas of each partition of the group.
-        partition: (N) partitions of the group.
-        column: Site of each rack, NONE without members.
-        sites: How many.
-        named: The bits of those that are racks.
-        pattern: (N) filled with numbers of words.
-
-    Returns:
-        The distinct words, ascending.
-    """
-    words = [0] * 0
-    for n in range(len(partition)):
-        near, told = 0, start[partition[n] + 1] > start[partition[n]]
-        for entry in range(start[partition[n]], start[partition[n] + 1]):
-            if rack[entry] < 0:
-                told = False
-            elif column[rack[entry]] >= 0:
-                near |= 1 << (sites - 1 - column[rack[entry]])
-        pattern[n] = ((named & ~near) << sites | named) if told else (named & near)
-        low, high = 0, len(words)
-        while low < high:
-            middle = (low + high) // 2
-            if words[middle] < pattern[n]:
-                low = middle + 1
-            else:
-                high = middle
-        if low == len(words) or words[low] != pattern[n]:
-            words.insert(low, pattern[n])
-    for n in range(len(partition)):
-        low, high = 0, len(words)
-        while low < high:
-            middle = (low + high) // 2
-            if words[middle] < pattern[n]:
-                low = middle + 1
-            else:
-                high = middle
-        pattern[n] = low
-    return words
+@once
+def racks_of(groups: GroupSpec) -> list[Racks]:
+    """Those of each group."""
+    count, racks = groups.group_count, len(groups.racks)
+    parts = [one.partition for one in seats(groups)]
+    sizes = starts_of(list(map(len, parts)))
+    of_group = np.arange(count).repeat(np.diff(sizes))
+    partition = np.concatenate(parts) + groups.partition_start[of_group]
+    start, entries = ragged_entries(groups.replica_start, partition)
+    replicas = np.diff(start)
+    near = np.zeros((len(partition), racks + 1), np.bool_)  # the last column is NONE's
+    near[np.arange(len(partition)).repeat(replicas), groups.replica_rack[entries]] = True
+    told = ((replicas > 0) & ~near[:, -1])[:, None]
+    home = np.zeros((count, racks + 1), np.bool_)
+    home[groups.group_of_member, groups.member_rack] = True
+    named = home[of_group, :-1]
+    crosses, known = named & ~near[:, :-1] & told, named & (near[:, :-1] | told)
+    keys, cells = row_keys(np.concatenate([crosses, known], axis=1))
+    names, pattern = numbered(of_group * cells + keys, count * cells)
+    sample = np.zeros(len(names), np.int64)
+    sample[pattern] = np.arange(len(pattern))
+    crosses, known = crosses[sample], known[sample]
+    patterns = starts_of(np.bincount(of_group[sample], minlength=count))
+    sites = home.sum(axis=1)[of_group[sample]]
+    varies = np.zeros(len(sample), np.bool_)
+    for table in (crosses, known):
+        varies |= table.any(axis=1) & (table.sum(axis=1) < sites)
+    some = np.count_nonzero(crosses, axis=1) > 0
+    matter = (count_by(varies, patterns) > 0) & (count_by(some, patterns) > 0)
+    order, of_member = member_order(groups), groups.group_of_member
+    place = home.cumsum(axis=1) - 1 + home[:, -1:]  # whoever has none comes first
+    place[:, -1] = 0
+    site = place[of_member, groups.member_rack[order]]
+    found, nowhere = list[Racks](), np.zeros((1, 1), np.bool_)
+    bounds = groups.member_start, sizes, patterns
+    spans = zip(*(pairwise(bound.tolist()) for bound in bounds), strict=True)
+    for number, ((a, b), (first, last), (p, q)) in enumerate(spans):
+        if not matter[number]:
+            nothing = np.zeros(b - a, np.int64), np.zeros(last - first, np.int64)
+            found.append(Racks(*nothing, nowhere, nowhere))
+            continue
+        columns = np.flatnonzero(home[number, :-1])
+        tables = [table[p:q, columns] for table in (crosses, known)]
+        if home[number, -1]:
+            tables = [np.insert(table, 0, False, axis=1) for table in tables]
+        found.append(Racks(site[a:b], pattern[first:last] - p, *tables))
+    return found
 
 
 _BITS = 52

@@ -2,8 +2,8 @@
 What a strategy is, and its input: the one import that a custom strategy needs beside `evenkeel.engine.model`.
 
 `group` holds the input as integers, `many` puts groups behind each other, `parts` takes some apart, `answers` has what
-a strategy says of each, `protocol` has the shape of a strategy and its promises, `build` makes groups from names and from
-snapshots, `rejoin` changes what their members come back with, and who they are.
+a strategy says of each, `protocol` has the shape of a strategy and its promises, `build` makes groups from names and
+from snapshots, `rejoin` changes what their members come back with, and who they are.
 """
 
 from ...model.arrays import NONE

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...model.arrays import Flags, Indices, Ints, ragged_entries
 from ...model.errors import Infeasible
-from ..interface import GroupSpec
+from ..interface import GroupSpec, once
 from ..kit.java_order import Uuids, packed_halves, utf16
 from ..kit.orders import distinct
 
@@ -44,6 +44,7 @@ def homogeneous(group: GroupSpec) -> bool:
     return bool(alike(group).all())
 
 
+@once
 def alike(groups: GroupSpec) -> Flags:
     """
     (G) `homogeneous` of each of many groups.

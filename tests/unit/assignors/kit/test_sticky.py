@@ -45,9 +45,9 @@ def uneven_groups(draw):
 
 def _balanced(balance):
     """Kafka's question, literally: all members, all partitions each could have."""
-    current, participants, owned = balance._current, balance._participants, balance._owned
+    current, participants = balance._current, balance._participants
     size = current.size.tolist()
-    part = [m for m in owned.hash_order.tolist() if not participants.fixed[m]]
+    part = [m for m in np.argsort(balance._hash_place).tolist() if not participants.fixed[m]]
     if max(size[m] for m in part) - min(size[m] for m in part) <= 1:
         return True
     lists = list(zip(*(a.tolist() for a in current.lists()), strict=True))
@@ -57,7 +57,7 @@ def _balanced(balance):
         for topic in range(len(participants.has_fixed_subscriber))
         for m in participants.among(topic).tolist()
         for p in participants.partitions[
-            participants.place[owned.topic[participants.partitions]] == topic
+            slice(*participants.partition_start[topic : topic + 2].tolist())
         ].tolist()
         if not participants.fixed[m] and size[m] != balance._max_assignment_size[m]
     )
