@@ -2,8 +2,8 @@
 The rows that decide whether an expectation is met.
 
 Great Expectations takes seconds for a million rows, and an expectation is nearly always met. Whether it is shows in a
-few rows: the smallest and the largest value, each different text, a row without a value, two rows of the same key. It is
-asked of these first, and of all rows only if one of these fails it.
+few rows: the smallest and the largest value, each different text, a row without a value, two rows of the same key.
+Great Expectations checks these first, and all rows only if one of these fails.
 """
 
 from __future__ import annotations
