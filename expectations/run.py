@@ -21,7 +21,7 @@ from evenkeel.engine.adapters.arrow import to_arrow
 from evenkeel.engine.assignors import RACKED, every
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import EvenkeelError, SnapshotNotFound
-from evenkeel.engine.model.tables import BYTES, Schema, Table, Texts
+from evenkeel.engine.model.tables import Table, Texts
 from evenkeel.engine.model.text import and_more, one_line, shortened
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.snapshots import (
@@ -63,25 +63,26 @@ def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> Table
     from evenkeel.expectations.snapshot import build_suites
 
     manifest = lake.manifest("snapshot", snapshot_id)
+    suites = build_suites(snapshot_id, manifest.rows)
+    used = _used(suites) | {*LISTS}
     tables = {
-        name: lake.read(name, [snapshot_id], columns=_expected_of(schema))
+        name: lake.read(name, [snapshot_id], columns=[each for each in schema if each in used])
         for name, schema in SNAPSHOT.items()
     }
-    frames = snapshot_frames(manifest, tables)
-    rows = check(frames, build_suites(snapshot_id, manifest.rows))
+    rows = check(snapshot_frames(manifest, tables), suites)
     groups = tables["groups"]["group_id"].to_pylist()
     return _results(
         snapshot_id, "snapshot", [*rows, _share(rows, groups, settings.max_failed_share)]
     )
 
 
-def _expected_of(schema: Schema) -> list[str]:
-    """The validated columns: no bytes, and only the lists of topics and partitions."""
-    return [
-        name
-        for name, kind in schema.items()
-        if name in LISTS or not (kind.of or kind.fields or kind == BYTES)
-    ]
+def _used(suites: Mapping[str, Any]) -> set[str]:
+    """The columns of all expectations and of the examples in their reasons."""
+    from evenkeel.expectations.deciding import columns_of
+
+    expectations = [each for suite in suites.values() for each in suite.expectations]
+    shown = (name for each in expectations for name in _named(each.meta["example"]))
+    return {"group_id", *shown, *(name for each in expectations for name in columns_of(each))}
 
 
 def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> Table:
@@ -350,7 +351,7 @@ def _reasons(
     if not words["example"]:
         yield from [problem] * len(rows)
         return
-    columns = [name for _, name, _, _ in string.Formatter().parse(words["example"]) if name]
+    columns = _named(words["example"])
     shown = [row for own in rows for row in own[:EXAMPLES]]
     examples = (
         words["example"].format(**{name: _value(value) for name, value in row.items()})
@@ -359,6 +360,11 @@ def _reasons(
     for own in rows:
         first = ", ".join(islice(examples, min(len(own), EXAMPLES)))
         yield f"{problem}: {first}{and_more(len(own) - EXAMPLES)}" if own else problem
+
+
+def _named(example: str) -> list[str]:
+    """The columns that an example shows."""
+    return [name for _, name, _, _ in string.Formatter().parse(example) if name]
 
 
 def _value(value: Any) -> str:

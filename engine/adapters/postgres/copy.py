@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -37,8 +39,8 @@ from ...model.tables import INT32, MOMENT, Lists, Numbers, Series, Table, Texts
 from ...records.tables import METADATA
 from ..arrow import to_arrow
 
-CHUNK_VALUES = 200_000
-"""Rows and listed values that are encoded at a time: memory grows with it, not with the table."""
+CHUNK_VALUES = 100_000
+"""Rows and listed values that are encoded at a time, twice: memory grows with it, not with the table."""
 
 _COPY = SQL("COPY {target} ({columns}) FROM STDIN (FORMAT binary)")
 _START, _END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
@@ -75,9 +77,20 @@ def load(connection: Connection, table: Table, target: str) -> None:
     types = {column.name: column.type for column in METADATA.tables[target].columns}
     with driver.cursor() as cursor, cursor.copy(command) as copy:
         copy.write(_START)
-        for piece in pieces(table, CHUNK_VALUES):
-            copy.write(as_binary(piece, types))
+        for encoded in _ahead(lambda piece: as_binary(piece, types), pieces(table, CHUNK_VALUES)):
+            copy.write(encoded)
         copy.write(_END)
+
+
+def _ahead(encode: Callable[[Table], memoryview], parts: Iterable[Table]) -> Iterator[memoryview]:
+    """Encode each part while the server takes the one before."""
+    with ThreadPoolExecutor(1) as pool:
+        coming: deque[Future[memoryview]] = deque()
+        for part in parts:
+            coming.append(pool.submit(encode, part))
+            if len(coming) > 1:
+                yield coming.popleft().result()
+        yield from (each.result() for each in coming)
 
 
 def pieces(table: Table, most: int) -> Iterator[Table]:
