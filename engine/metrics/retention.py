@@ -7,7 +7,7 @@ reaches `retention.bytes`. So the log start leaps, and records may stay for long
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -143,10 +143,12 @@ def _limits(
     table: PartitionTable, limits: Sequence[int | None], rows: slice | None = None
 ) -> Floats:
     """(n) a limit of each topic; infinity where it does not hold, nan unknown."""
-    topics, topic = np.arange(len(limits)), table.topic
+    topics: Iterable[int] = range(len(limits))
+    topic = table.topic
     if rows is not None:
-        topics, topic = np.unique(topic[rows], return_inverse=True)
-    asked = ((table.cleanup_policies[each], limits[each]) for each in topics.tolist())
+        found, place = np.unique(topic[rows], return_inverse=True)
+        topics, topic = found.tolist(), place.astype(np.int32)
+    asked = ((table.cleanup_policies[each], limits[each]) for each in topics)
     of_topics = [
         np.nan if policy is None or limit is None else _in_force(policy, limit)
         for policy, limit in asked
