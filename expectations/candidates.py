@@ -12,16 +12,14 @@ from collections.abc import Sequence
 import great_expectations as gx
 import great_expectations.expectations as gxe
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from great_expectations.expectations.row_conditions import Column
 
-from evenkeel.engine.adapters.arrow import to_arrow
+from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.assignments import Feasibility
-from evenkeel.engine.model.tables import Table
+from evenkeel.engine.model.tables import INT64, TEXT, Numbers, Series, Table, Texts, column
 from evenkeel.engine.records import CandidateRow
-from evenkeel.expectations.columns import row_in, times
-from evenkeel.expectations.frames import Frame, with_columns
+from evenkeel.expectations.columns import referred, row_in, times
+from evenkeel.expectations.frames import Frame
 from evenkeel.expectations.ranges import UNSOUND, among, ranges, unsound
 from evenkeel.expectations.suite import expect, present, whole
 
@@ -42,11 +40,12 @@ def candidate_frames(
         groups: Ids of the evaluated groups.
         strategies: The expected strategies of each group.
     """
-    candidates = to_arrow(candidates)  # of a fleet it is not kept in both forms
-    judged = pa.chunked_array([pa.array(groups, pa.string())])
+    judged = column(groups, TEXT)
     group_row = row_in(candidates["group_id"], judged)
-    extended = with_columns(
-        candidates, group_row=group_row, **{UNSOUND: unsound(candidates, CandidateRow)}
+    extended = candidates.replaced(
+        group_row=group_row,
+        reason_length=_length(candidates["reason"]),
+        **{UNSOUND: unsound(candidates, CandidateRow)},
     )
     frames = [
         Frame(name="scoreboard", table=_scoreboard(candidates, group_row, judged, strategies)),
@@ -105,12 +104,12 @@ def _answers() -> list[gxe.Expectation]:
             rejects=True,
         ),
         expect(
-            gxe.ExpectColumnValuesToMatchRegex,
+            gxe.ExpectColumnValuesToBeBetween,
             "Every candidate has a reason.",
             "the reason is missing",
             "{strategy}",
-            column="reason",
-            regex=r"\S",
+            column="reason_length",
+            min_value=1,
         ),
         present(
             "unowned",
@@ -139,20 +138,24 @@ def _answers() -> list[gxe.Expectation]:
     ]
 
 
+def _length(texts: Texts) -> Numbers:
+    """The number of characters of each text, without those around it that are blank."""
+    lengths = np.array([*(len(word.strip()) for word in texts.words), 0])
+    return Numbers(lengths[texts.places], INT64, texts.known)
+
+
 def _scoreboard(
-    candidates: pa.Table,
-    group_row: pa.ChunkedArray,
-    groups: pa.ChunkedArray,
-    strategies: Sequence[str],
-) -> pa.Table:
+    candidates: Table, group_row: Numbers, groups: Series, strategies: Sequence[str]
+) -> Table:
     """One row per group and strategy with its number of candidates."""
-    known = pa.chunked_array([pa.array(strategies, pa.string())])
-    strategy_row = row_in(candidates["strategy"], known)
-    cell = pc.add(pc.multiply(group_row, len(strategies)), strategy_row)
-    return pa.table(
+    strategy = candidates["strategy"].index_in(strategies)
+    is_expected = group_row.known & (strategy != NONE)
+    cell = np.where(is_expected, group_row.values * len(strategies) + strategy, NONE)
+    cells = np.arange(len(groups) * len(strategies))
+    return Table(
         {
-            "group_id": groups.take(pa.array(np.repeat(np.arange(len(groups)), len(strategies)))),
-            "strategy": pa.array(list(strategies) * len(groups), pa.string()),
-            "rows": times(cell, len(groups) * len(strategies)),
+            "group_id": groups.take(cells // len(strategies)),
+            "strategy": Texts(cells % len(strategies), strategies),
+            "rows": times(referred(cell), len(cells)),
         }
     )

@@ -3,69 +3,96 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from evenkeel.engine.model.arrays import Ints
+from evenkeel.engine.model.arrays import NONE, Ints
+from evenkeel.engine.model.tables import INT64, Lists, Numbers, Series, Table, Texts
 
 
-def row_in(keys: pa.ChunkedArray, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def row_in(keys: Texts, names: Texts) -> Numbers:
     """
-    The row that each key refers to, null if there is none.
+    The first row that each key refers to, unknown if there is none.
 
-    >>> row_in(pa.chunked_array([["b", "x", None]]), pa.chunked_array([["a", "b"]])).to_pylist()
+    >>> from evenkeel.engine.model.tables import TEXT, column
+    >>> row_in(column(["b", "x", None], TEXT), column(["a", "b"], TEXT)).to_pylist()
     [1, None, None]
     """
-    return pc.index_in(keys, value_set=column.combine_chunks())
+    first = np.full(len(names.words) + 1, NONE)
+    first[names.places[::-1]] = np.arange(len(names))[::-1]
+    first[NONE] = NONE
+    return referred(first[keys.index_in(names.words)])
 
 
-def times(rows: pa.ChunkedArray, kinds: int) -> pa.Array:
+def referred(rows: Ints) -> Numbers:
+    """A column of rows, unknown where there is `NONE`."""
+    return Numbers(rows, INT64, rows != NONE)
+
+
+def times(rows: Numbers, kinds: int) -> Numbers:
     """
     The number of references to each row.
 
-    >>> times(pa.chunked_array([[1, None, 1]]), 3).to_pylist()
+    >>> times(referred(np.array([1, -1, 1])), 3).to_pylist()
     [0, 2, 0]
     """
-    return pa.array(np.bincount(rows.drop_null().to_numpy(), minlength=kinds))
+    return Numbers(np.bincount(rows.values[rows.known], minlength=kinds), INT64)
 
 
-def places(names: pa.ChunkedArray, numbers: pa.ChunkedArray) -> pa.Array:
+def places(names: Texts, numbers: Numbers) -> Numbers:
     """
-    The place of each row, from 0, among those of its name by number, nulls last.
+    The place of each row, from 0, among those of its name by number, unknown ones last.
 
-    >>> places(pa.chunked_array([["a", "b", "a"]]), pa.chunked_array([[7, 0, 0]])).to_pylist()
+    >>> from evenkeel.engine.model.tables import INT32, TEXT, column
+    >>> places(column(["a", "b", "a"], TEXT), column([7, 0, 0], INT32)).to_pylist()
     [1, 0, 0]
     """
-    name = names.combine_chunks().dictionary_encode(null_encoding="encode").indices.to_numpy()
-    order = np.lexsort((pc.fill_null(numbers, np.iinfo(np.int32).max).to_numpy(), name))
+    name = names.places - NONE
+    order = np.lexsort((numbers.filled(np.iinfo(np.int32).max), name))
     sizes = np.bincount(name)
     found = np.empty(len(name), np.int64)
     found[order] = np.arange(len(name)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return pa.array(found)
+    return Numbers(found, INT64)
 
 
-def lengths(lists: pa.ChunkedArray) -> Ints:
-    """The length of each list; null counts as empty."""
-    found: Ints = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
-    return found
-
-
-def paired(first: pa.ChunkedArray, second: pa.ChunkedArray) -> tuple[Ints, pa.Array, pa.Array]:
+def paired(first: Lists, second: Lists) -> tuple[Ints, Series, Series]:
     """
     The row, and the values of two lists of it side by side, as long as both have some.
 
-    >>> row, a, b = paired(pa.chunked_array([[["x"], None, ["y", "z"]]]), pa.chunked_array([[[1], [], [2]]]))
+    >>> from evenkeel.engine.model.tables import INT32, TEXT, column, list_of
+    >>> lists = column([["x"], None, ["y", "z"]], list_of(TEXT)), column([[1], [], [2]], list_of(INT32))
+    >>> row, a, b = paired(*lists)
     >>> row.tolist(), a.to_pylist(), b.to_pylist()
     ([0, 2], ['x', 'y'], [1, 2])
     """
-    sizes = lengths(first), lengths(second)
-    both = np.minimum(*sizes)
+    if np.array_equal(first.start, second.start):
+        return first.rows, first.entries, second.entries
+    both = np.minimum(first.lengths, second.lengths)
     row = np.repeat(np.arange(len(both)), both)
     within = np.arange(len(row)) - np.repeat(np.cumsum(both) - both, both)
-    values = (
-        lists.combine_chunks()
-        .flatten()
-        .take(pa.array(np.repeat(np.cumsum(size) - size, both) + within))
-        for lists, size in zip((first, second), sizes, strict=True)
-    )
-    return (row, *values)
+    ours, theirs = (each.entries.take(each.start[row] + within) for each in (first, second))
+    return row, ours, theirs
+
+
+def keys(*columns: Series) -> Ints:
+    """
+    (n) one number per row, the same for equal values of some columns; `NONE` where one is unknown.
+
+    >>> from evenkeel.engine.model.tables import INT32, TEXT, column
+    >>> keys(column(["a", "b", "a", None], TEXT), column([1, 1, 1, 1], INT32)).tolist()
+    [0, 1, 0, -1]
+    """
+    found = np.zeros(len(columns[0]), np.int64)
+    known = np.ones(len(found), np.bool_)
+    for each in columns:
+        own = each.places.astype(np.int64) if isinstance(each, Texts) else each.codes()
+        if (int(found.max(initial=0)) + 1) * (int(own.max(initial=0)) + 1) >= 2**62:
+            own = np.unique(own, return_inverse=True)[1]
+            found = np.unique(found, return_inverse=True)[1]
+        found = found * (own.max(initial=0) + 1) + own
+        known &= each.known
+    return np.where(known, found, NONE)
+
+
+def distinct(table: Table) -> Table:
+    """Each different row once, without those with an unknown value."""
+    found, first = np.unique(keys(*table.columns.values()), return_index=True)
+    return table.take(first[found != NONE])

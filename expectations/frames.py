@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenkeel.engine.adapters.arrow import to_arrow
-from evenkeel.engine.model.tables import Table
+from evenkeel.engine.model.arrays import NONE, Ints
+from evenkeel.engine.model.tables import INT64, MOMENT, Numbers, Table, Texts
 from evenkeel.engine.ports import Manifest
-from evenkeel.expectations.columns import lengths, paired, places, row_in
+from evenkeel.expectations.columns import distinct, paired, places, referred, row_in
 
 LISTS = (
     "subscription",
@@ -33,9 +33,7 @@ LISTS = (
 _WIDE = 2**33
 """Larger than two 32-bit numbers."""
 
-READING = pa.schema(
-    {"started_at": pa.timestamp("ms", tz="UTC"), "finished_at": pa.timestamp("ms", tz="UTC")}
-)
+READING = {"started_at": MOMENT, "finished_at": MOMENT}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,7 +48,7 @@ class Frame:
     """
 
     name: str
-    table: pa.Table
+    table: Table
     concerned: Callable[[Sequence[int]], Iterable[tuple[int, str]]] | None = None
 
     def groups(self, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
@@ -58,7 +56,7 @@ class Frame:
         if self.concerned is not None:
             yield from self.concerned(rows)
             return
-        names = self.table["group_id"].take(pa.array(rows, pa.int64())).to_pylist()
+        names = self.table.select(["group_id"]).take(rows)["group_id"].to_pylist()
         yield from ((row, name) for row, name in zip(rows, names, strict=True) if name is not None)
 
 
@@ -71,7 +69,7 @@ def snapshot_frames(manifest: Manifest, tables: Mapping[str, Table]) -> dict[str
         tables: The five snapshot tables.
     """
     brokers, groups, members, partitions, commits = (
-        to_arrow(tables[name]) for name in ("brokers", "groups", "members", "partitions", "commits")
+        tables[name] for name in ("brokers", "groups", "members", "partitions", "commits")
     )
     frames = [
         Frame(name="reading", table=_reading(manifest), concerned=_nobody),
@@ -90,23 +88,14 @@ def snapshot_frames(manifest: Manifest, tables: Mapping[str, Table]) -> dict[str
     return {frame.name: frame for frame in frames}
 
 
-def with_columns(table: pa.Table, **columns: Any) -> pa.Table:
-    """A table with more columns."""
-    for name, values in columns.items():
-        table = table.append_column(
-            name, values if isinstance(values, pa.ChunkedArray) else [values]
-        )
-    return table
-
-
 def _nobody(rows: Sequence[int]) -> Iterable[tuple[int, str]]:
     """No group is concerned."""
     return ()
 
 
-def _reading(manifest: Manifest) -> pa.Table:
-    moments = {name: _moment(manifest.facts.get(name)) for name in READING.names}
-    return pa.Table.from_pylist([moments], READING)
+def _reading(manifest: Manifest) -> Table:
+    moments = {name: _moment(manifest.facts.get(name)) for name in READING}
+    return Table.from_rows([moments], READING)
 
 
 def _moment(text: Any) -> datetime | None:
@@ -118,89 +107,78 @@ def _moment(text: Any) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-def _members(members: pa.Table, groups: pa.Table) -> pa.Table:
-    return with_columns(
-        members,
+def _members(members: Table, groups: Table) -> Table:
+    return members.replaced(
         group_row=row_in(members["group_id"], groups["group_id"]),
         place=places(members["group_id"], members["position"]),
-        **{f"{name}_listed": pa.array(lengths(members[name])) for name in LISTS[1:]},
+        **{f"{name}_listed": Numbers(members[name].lengths, INT64) for name in LISTS[1:]},
     )
 
 
-def _partitions(partitions: pa.Table) -> pa.Table:
-    return with_columns(partitions, place=places(partitions["topic"], partitions["partition"]))
+def _partitions(partitions: Table) -> Table:
+    return partitions.replaced(place=places(partitions["topic"], partitions["partition"]))
 
 
 def _interested(
-    rows: Sequence[int], partitions: pa.Table, members: pa.Table, commits: pa.Table
+    rows: Sequence[int], partitions: Table, members: Table, commits: Table
 ) -> Iterator[tuple[int, str]]:
     """A partition concerns the groups that subscribe to, own or have committed its topic."""
-    topics = partitions["topic"].take(pa.array(rows, pa.int64()))
+    topics = partitions.select(["topic"]).take(rows)["topic"].to_pylist()
     named = ("subscription", "assigned_topics", "target_topics")
     mentioned = [commits.select(["group_id", "topic"]), *(_mentioned(members, n) for n in named)]
-    groups: dict[str, list[str]] = {}
-    for table in (
-        _distinct(each.filter(pc.is_in(each["topic"], value_set=topics.combine_chunks())))
-        for each in mentioned
-    ):
-        for group, topic in zip(*(column.to_pylist() for column in table.columns), strict=True):
-            groups.setdefault(topic, []).append(group)
-    concerned = {topic: sorted(set(own)) for topic, own in groups.items()}
-    for row, topic in zip(rows, topics.to_pylist(), strict=True):
+    wanted, groups = {*topics}, dict[str, set[str]]()
+    for each in mentioned:
+        for pair in distinct(each.filter(each["topic"].is_in(wanted))).to_pylist():
+            groups.setdefault(pair["topic"], set()).add(pair["group_id"])
+    concerned = {topic: sorted(own) for topic, own in groups.items()}
+    for row, topic in zip(rows, topics, strict=True):
         yield from ((row, group) for group in concerned.get(topic, ()))
 
 
-def _commits(commits: pa.Table, groups: pa.Table, partitions: pa.Table) -> pa.Table:
-    return with_columns(
-        commits,
+def _commits(commits: Table, groups: Table, partitions: Table) -> Table:
+    return commits.replaced(
         group_row=row_in(commits["group_id"], groups["group_id"]),
         topic_row=row_in(commits["topic"], partitions["topic"]),
         partition_row=_partition_row(commits, partitions),
     )
 
 
-def _claims(members: pa.Table, groups: pa.Table, partitions: pa.Table) -> pa.Table:
+def _claims(members: Table, groups: Table, partitions: Table) -> Table:
     """One row per partition that a member reports; lists of unequal length fail an expectation of their own."""
     row, topics, numbers = paired(members["assigned_topics"], members["assigned_partitions"])
-    claims = members.select(["group_id", "member_id"]).take(pa.array(row))
-    claims = with_columns(claims, topic=topics, partition=numbers)
-    of_group = row_in(claims["group_id"], groups["group_id"])
-    return with_columns(
-        claims,
+    claims = members.select(["group_id", "member_id"]).take(row)
+    claims = claims.replaced(topic=topics, partition=numbers)
+    of_group = row_in(claims["group_id"], groups["group_id"]).values
+    return claims.replaced(
         partition_row=_partition_row(claims, partitions),
-        **{name: groups[name].take(of_group) for name in ("state", "group_type")},
+        **{
+            name: Texts(np.append(groups[name].places, NONE)[of_group], groups[name].words)
+            for name in ("state", "group_type")
+        },
     )
 
 
-def _partition_row(table: pa.Table, partitions: pa.Table) -> pa.ChunkedArray:
-    """The row of *partitions* with the topic and partition of each row, null if there is none."""
-    topics = partitions["topic"].unique()
+def _partition_row(table: Table, partitions: Table) -> Numbers:
+    """The row of *partitions* with the topic and partition of each row, unknown if there is none."""
+    words = partitions["topic"].words
 
-    def keys(of: pa.Table) -> pa.ChunkedArray:
-        topic = pc.index_in(of["topic"], value_set=topics).cast(pa.int64())
-        return pc.add(pc.multiply(topic, _WIDE), of["partition"].cast(pa.int64()))
+    def keys(of: Table) -> pa.Array:
+        topic, number = of["topic"].index_in(words), of["partition"]
+        known = (topic != NONE) & number.known
+        return pa.array(topic * _WIDE + number.values, mask=~known)
 
-    return row_in(keys(table), keys(partitions))
+    rows = pc.index_in(keys(table), value_set=keys(partitions), skip_nulls=True)
+    found: Ints = pc.fill_null(rows, NONE).to_numpy()
+    return referred(found)
 
 
-def _subscriptions(members: pa.Table, partitions: pa.Table) -> pa.Table:
+def _subscriptions(members: Table, partitions: Table) -> Table:
     """One row per group and topic it subscribes to."""
-    pairs = _distinct(_mentioned(members, "subscription"))
-    pairs = pairs.sort_by([("group_id", "ascending"), ("topic", "ascending")])
-    return with_columns(pairs, topic_row=row_in(pairs["topic"], partitions["topic"]))
+    pairs = distinct(_mentioned(members, "subscription")).sorted_by("group_id", "topic")
+    return pairs.replaced(topic_row=row_in(pairs["topic"], partitions["topic"]))
 
 
-def _mentioned(members: pa.Table, column: str) -> pa.Table:
+def _mentioned(members: Table, column: str) -> Table:
     """The group and the topic for each topic in the lists of a column."""
-    row = np.repeat(np.arange(len(members)), lengths(members[column]))
-    return pa.table(
-        {
-            "group_id": members["group_id"].take(pa.array(row)),
-            "topic": members[column].combine_chunks().flatten(),
-        }
-    )
-
-
-def _distinct(pairs: pa.Table) -> pa.Table:
-    """Each group and topic once, without nameless ones."""
-    return pairs.drop_null().group_by(["group_id", "topic"]).aggregate([])
+    lists = members[column]
+    return Table({"group_id": members["group_id"].take(lists.rows), "topic": lists.entries})

@@ -10,13 +10,11 @@ from collections.abc import Mapping, Sequence
 
 import great_expectations as gx
 import great_expectations.expectations as gxe
-import pyarrow as pa
 
-from evenkeel.engine.adapters.arrow import to_arrow
-from evenkeel.engine.model.tables import Table
+from evenkeel.engine.model.tables import TEXT, Table, column
 from evenkeel.engine.snapshots import RECORDS
 from evenkeel.expectations.columns import row_in, times
-from evenkeel.expectations.frames import Frame, with_columns
+from evenkeel.expectations.frames import Frame
 from evenkeel.expectations.ranges import UNSOUND, ranges, unsound
 from evenkeel.expectations.suite import expect, present, unique, whole
 
@@ -31,11 +29,10 @@ def metric_frames(measured: Mapping[str, Table], groups: Sequence[str]) -> dict[
         measured: The three datasets.
         groups: Ids of the groups of the snapshot.
     """
-    tables = {name: to_arrow(table) for name, table in measured.items()}
-    of_snapshot = pa.chunked_array([pa.array(groups, pa.string())])
-    names = tables["group_metrics"]["group_id"]
+    of_snapshot = column(groups, TEXT)
+    names = measured["group_metrics"]["group_id"]
     rows = times(row_in(names, of_snapshot), len(groups))
-    once = pa.table({"group_id": of_snapshot, "rows": rows})
+    once = Table({"group_id": of_snapshot, "rows": rows})
     refers = {
         "group_metrics": of_snapshot,
         "member_metrics": names,
@@ -44,13 +41,12 @@ def metric_frames(measured: Mapping[str, Table], groups: Sequence[str]) -> dict[
     frames = [
         Frame(
             name=name,
-            table=with_columns(
-                table,
+            table=table.replaced(
                 group_row=row_in(table["group_id"], refers[name]),
                 **{UNSOUND: unsound(table, RECORDS["metrics"][name])},
             ),
         )
-        for name, table in tables.items()
+        for name, table in measured.items()
     ]
     return {frame.name: frame for frame in [Frame(name="measured", table=once), *frames]}
 

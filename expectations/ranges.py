@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 
 import great_expectations.expectations as gxe
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy as np
 
+from evenkeel.engine.model.arrays import Flags
 from evenkeel.engine.model.columns import ColumnSpec, columns_of
+from evenkeel.engine.model.tables import TEXT, Series, Table, column, nulls
 from evenkeel.expectations.suite import expect
 
 UNSOUND = "unsound"
@@ -40,26 +42,26 @@ def in_range(record: type, name: str, example: str) -> gxe.Expectation:
     return _of(spec, example)
 
 
-def unsound(table: pa.Table, record: type) -> pa.Array:
+def unsound(table: Table, record: type) -> Series:
     """Per row, the names of required columns that are null, and of columns that are NaN; null if there are none."""
-    names = pa.nulls(len(table), pa.string())
-    for name, bad in _faults(table, record):
-        # most columns have none
-        if pc.any(bad).as_py():
-            fault = pc.if_else(bad.combine_chunks(), name, None)
-            names = pc.coalesce(pc.binary_join_element_wise(names, fault, ", "), names, fault)
-    return names
+    # most columns have none
+    faults = [(name, bad) for name, bad in _faults(table, record) if bad.any()]
+    if not faults:
+        return nulls(len(table), TEXT)
+    rows = zip(*(bad.tolist() for _, bad in faults), strict=True)
+    names = [name for name, _ in faults]
+    return column([", ".join(compress(names, row)) or None for row in rows], TEXT)
 
 
-def _faults(table: pa.Table, record: type) -> Iterator[tuple[str, pa.ChunkedArray]]:
+def _faults(table: Table, record: type) -> Iterator[tuple[str, Flags]]:
     for spec in columns_of(record):
         if spec.meaning.generated:
             continue
-        column = table[spec.name]
+        own = table[spec.name]
         if not spec.nullable:
-            yield spec.name, column.is_null()
+            yield spec.name, ~own.known
         if spec.kind is float:
-            yield spec.name, pc.fill_null(pc.is_nan(column), False)
+            yield spec.name, own.known & np.isnan(own.values)
 
 
 def _checked(record: type) -> Sequence[ColumnSpec]:

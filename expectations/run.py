@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import os
 import string
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from evenkeel.engine.adapters.arrow import to_arrow
 from evenkeel.engine.assignors import RACKED, every
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import EvenkeelError, SnapshotNotFound
-from evenkeel.engine.model.tables import BYTES, Schema, Table
+from evenkeel.engine.model.tables import Table, Texts
 from evenkeel.engine.model.text import and_more, one_line, shortened
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.snapshots import (
@@ -62,25 +63,26 @@ def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> Table
     from evenkeel.expectations.snapshot import build_suites
 
     manifest = lake.manifest("snapshot", snapshot_id)
+    suites = build_suites(snapshot_id, manifest.rows)
+    used = _used(suites) | {*LISTS}
     tables = {
-        name: lake.read(name, [snapshot_id], columns=_expected_of(schema))
+        name: lake.read(name, [snapshot_id], columns=[each for each in schema if each in used])
         for name, schema in SNAPSHOT.items()
     }
-    frames = snapshot_frames(manifest, tables)
-    rows = check(frames, build_suites(snapshot_id, manifest.rows))
+    rows = check(snapshot_frames(manifest, tables), suites)
     groups = tables["groups"]["group_id"].to_pylist()
     return _results(
         snapshot_id, "snapshot", [*rows, _share(rows, groups, settings.max_failed_share)]
     )
 
 
-def _expected_of(schema: Schema) -> list[str]:
-    """The validated columns: no bytes, and only the lists of topics and partitions."""
-    return [
-        name
-        for name, kind in schema.items()
-        if name in LISTS or not (kind.of or kind.fields or kind == BYTES)
-    ]
+def _used(suites: Mapping[str, Any]) -> set[str]:
+    """The columns of all expectations and of the examples in their reasons."""
+    from evenkeel.expectations.deciding import columns_of
+
+    expectations = [each for suite in suites.values() for each in suite.expectations]
+    shown = (name for each in expectations for name in _named(each.meta["example"]))
+    return {"group_id", *shown, *(name for each in expectations for name in columns_of(each))}
 
 
 def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> Table:
@@ -194,49 +196,81 @@ def check(frames: Mapping[str, Frame], suites: Mapping[str, Any]) -> list[dict[s
         EvenkeelError: An expectation could not be evaluated.
     """
     rows: list[dict[str, Any]] = []
-    batches = _batches()
+    run = _runner()
     for name, frame in frames.items():
         expectations = suites[name].expectations
-        columns = {column for each in expectations for column in _columns_of(each)}
-        batch = batches.get_batch({"dataframe": _narrow(frame.table, columns).to_pandas()})
-        with configured_once():
-            validated = batch.validate(suites[name], result_format={"result_format": "COMPLETE"})
-        results = {each.expectation_config.description: each for each in validated.results}
-        for expectation in expectations:
-            rows += _rows(frame, results[expectation.description])
+        met = _met(frame, expectations, run)
+        others = [each for each in expectations if each.description not in met]
+        results = run(frame.table, others, "COMPLETE")
+        for each in expectations:
+            checked = met.get(each.description)
+            rows += (
+                _rows(frame, results[each.description])
+                if checked is None
+                else [_row(frame, each, unexpected_count=0, checked_count=checked)]
+            )
     return rows
 
 
-def _columns_of(expectation: Any) -> list[str]:
-    """The columns of an expectation, including those of its condition."""
-    own = (getattr(expectation, name, None) for name in ("column", "column_A", "column_B"))
-    condition = getattr(expectation, "row_condition", None)
-    of_condition = getattr(condition, "conditions", [condition] if condition else [])
-    return [
-        *(name for name in own if name is not None),
-        *getattr(expectation, "column_list", ()),
-        *(each.column.name for each in of_condition),
-    ]
+def _met(frame: Frame, expectations: Sequence[Any], run: Run) -> dict[str, int]:
+    """The expectations that are met for the rows that decide, with the number of rows that they are about."""
+    from evenkeel.expectations.deciding import deciding
+
+    asked = {each.description: deciding(frame.table, each) for each in expectations}
+    few = {name: found for name, found in asked.items() if found is not None}
+    if not few:
+        return {}
+    rows = np.unique(np.concatenate([each.rows for each in few.values()]))
+    decided = [each for each in expectations if each.description in few]
+    results = run(frame.table.take(rows), decided, "BOOLEAN_ONLY")
+    return {name: each.checked for name, each in few.items() if results[name].success}
 
 
-def _narrow(table: pa.Table, columns: Collection[str]) -> pa.Table:
+def _narrow(table: Table, columns: Collection[str]) -> pa.Table:
     """
     Selected columns in an efficient form: texts as categories, whole numbers in 64 bits.
 
     Great Expectations copies the whole frame for every expectation, so the frame has only the needed columns. Without
     columns it still has all rows.
     """
-    narrow = {"row": pa.chunked_array([pa.array(np.arange(len(table)))])}
+    narrow = {"row": pa.array(np.arange(len(table)))}
     for name in columns:
-        if name not in table.schema.names:
+        if name not in table.columns:
             continue
         column = table[name]
-        if pa.types.is_string(column.type):
-            column = column.combine_chunks().dictionary_encode()
-        elif pa.types.is_integer(column.type):
-            column = column.cast(pa.int64())
-        narrow[name] = column
+        if isinstance(column, Texts):
+            used = column.used()
+            places = pa.array(used.places, mask=~used.known)
+            narrow[name] = pa.DictionaryArray.from_arrays(places, pa.array(used.words, pa.string()))
+            continue
+        values = to_arrow(table.select([name]))[name]
+        narrow[name] = values.cast(pa.int64()) if pa.types.is_integer(values.type) else values
     return pa.table(narrow)
+
+
+Run = Callable[[Table, Sequence[Any], str], dict[str, Any]]
+"""Results of expectations of a table, in a format of results, by description."""
+
+
+def _runner() -> Run:
+    """Runs expectations, all in one context."""
+    import great_expectations as gx
+
+    from evenkeel.expectations.deciding import columns_of
+
+    batches = _batches()
+
+    def run(table: Table, expectations: Sequence[Any], form: str) -> dict[str, Any]:
+        if not expectations:
+            return {}
+        columns = {column for each in expectations for column in columns_of(each)}
+        batch = batches.get_batch({"dataframe": _narrow(table, columns).to_pandas()})
+        suite = gx.ExpectationSuite("frame", expectations=list(expectations))
+        with configured_once():
+            validated = batch.validate(suite, result_format={"result_format": form})
+        return {each.expectation_config.description: each for each in validated.results}
+
+    return run
 
 
 def _batches() -> Any:
@@ -263,15 +297,13 @@ def _rows(frame: Frame, result: Any) -> Iterator[dict[str, Any]]:
             f"expectation {name!r} could not be evaluated: {_cause(result)}.",
             fix="This is a bug in evenkeel; please report it.",
         )
-    row = {
-        "group_id": None,
-        "expectation": name,
-        "severity": getattr(config.severity, "value", config.severity),
-        "success": bool(result.success),
-        "unexpected_count": outcome.get("unexpected_count", 0 if result.success else 1),
-        "checked_count": outcome.get("element_count", len(frame.table)),
-        "reason": None,
-    }
+    row = _row(
+        frame,
+        config,
+        success=bool(result.success),
+        unexpected_count=outcome.get("unexpected_count", 0 if result.success else 1),
+        checked_count=outcome.get("element_count", len(frame.table)),
+    )
     if result.success:
         yield row
         return
@@ -293,6 +325,17 @@ def _rows(frame: Frame, result: Any) -> Iterator[dict[str, Any]]:
         yield row | {"group_id": group, "unexpected_count": len(own), "reason": reason}
 
 
+def _row(frame: Frame, expectation: Any, *, success: bool = True, **counts: int) -> dict[str, Any]:
+    return {
+        "group_id": None,
+        "expectation": f"{frame.name}: {expectation.description}",
+        "severity": getattr(expectation.severity, "value", expectation.severity),
+        "success": success,
+        **counts,
+        "reason": None,
+    }
+
+
 def _by_group(frame: Frame, rows: Sequence[int]) -> dict[str, list[int]]:
     """The rows by the group that they concern."""
     found: dict[str, list[int]] = {}
@@ -308,8 +351,8 @@ def _reasons(
     if not words["example"]:
         yield from [problem] * len(rows)
         return
-    columns = [name for _, name, _, _ in string.Formatter().parse(words["example"]) if name]
-    shown = pa.array([row for own in rows for row in own[:EXAMPLES]], pa.int64())
+    columns = _named(words["example"])
+    shown = [row for own in rows for row in own[:EXAMPLES]]
     examples = (
         words["example"].format(**{name: _value(value) for name, value in row.items()})
         for row in frame.table.select(columns).take(shown).to_pylist()
@@ -317,6 +360,11 @@ def _reasons(
     for own in rows:
         first = ", ".join(islice(examples, min(len(own), EXAMPLES)))
         yield f"{problem}: {first}{and_more(len(own) - EXAMPLES)}" if own else problem
+
+
+def _named(example: str) -> list[str]:
+    """The columns that an example shows."""
+    return [name for _, name, _, _ in string.Formatter().parse(example) if name]
 
 
 def _value(value: Any) -> str:

@@ -262,8 +262,7 @@ CREATE TABLE member_metrics (
     utilization DOUBLE PRECISION,
     not_committing BOOLEAN,
     cross_rack_partitions INTEGER,
-    CONSTRAINT member_metrics_pkey PRIMARY KEY (snapshot_id, group_id, member_id),
-    CONSTRAINT member_metrics_snapshot_fkey FOREIGN KEY(snapshot_id) REFERENCES snapshot (snapshot_id) ON DELETE CASCADE
+    CONSTRAINT member_metrics_pkey PRIMARY KEY (snapshot_id, group_id, member_id)
 );
 
 COMMENT ON TABLE member_metrics IS 'One row per member of a group and snapshot with its metrics.';
@@ -319,8 +318,7 @@ CREATE TABLE partition_latest (
     consumption_deviation_per_second DOUBLE PRECISION,
     bytes_per_record DOUBLE PRECISION,
     bytes_per_record_basis TEXT,
-    CONSTRAINT partition_latest_pkey PRIMARY KEY (snapshot_id, group_id, topic, partition),
-    CONSTRAINT partition_latest_snapshot_fkey FOREIGN KEY(snapshot_id) REFERENCES snapshot (snapshot_id) ON DELETE CASCADE
+    CONSTRAINT partition_latest_pkey PRIMARY KEY (snapshot_id, group_id, topic, partition)
 );
 
 COMMENT ON TABLE partition_latest IS 'One row per partition of a group in the newest snapshot with metrics. Earlier ones are in the lake.';
@@ -387,8 +385,7 @@ CREATE TABLE partition_worst (
     bytes_per_record DOUBLE PRECISION,
     bytes_per_record_basis TEXT,
     place INTEGER NOT NULL,
-    CONSTRAINT partition_worst_pkey PRIMARY KEY (snapshot_id, group_id, topic, partition),
-    CONSTRAINT partition_worst_snapshot_fkey FOREIGN KEY(snapshot_id) REFERENCES snapshot (snapshot_id) ON DELETE CASCADE
+    CONSTRAINT partition_worst_pkey PRIMARY KEY (snapshot_id, group_id, topic, partition)
 );
 
 COMMENT ON TABLE partition_worst IS 'One row per group, snapshot and partition, for the 20 partitions of the group with the largest lag.';
@@ -494,8 +491,7 @@ CREATE TABLE candidate (
     price_restarts INTEGER,
     price_held_up_offsets DOUBLE PRECISION,
     price_offset_seconds DOUBLE PRECISION,
-    CONSTRAINT candidate_pkey PRIMARY KEY (snapshot_id, group_id, strategy),
-    CONSTRAINT candidate_snapshot_fkey FOREIGN KEY(snapshot_id) REFERENCES snapshot (snapshot_id) ON DELETE CASCADE
+    CONSTRAINT candidate_pkey PRIMARY KEY (snapshot_id, group_id, strategy)
 );
 
 COMMENT ON TABLE candidate IS 'One row per group and strategy with its score, or the reason why it has none. Only groups that passed validation.';

@@ -92,7 +92,7 @@ def retention(group: OneGroup, table: PartitionTable, rows: slice, lost: Fact) -
 
 def retention_used(group: OneGroup, table: PartitionTable, rows: slice) -> Iterator[Fact]:
     """How old the oldest unread record is, as a share of the time for which its topic keeps records, from `HALF` on."""
-    kept = kept_seconds(table)[rows]
+    kept = kept_seconds(table, rows)
     used = np.where(group.counted, group.age / np.where(kept > 0, kept, np.nan), np.nan)
     if not np.isnan(used).all() and np.nanmax(used) >= HALF:
         worst = np.arange(len(used)) == np.nanargmax(used)

@@ -7,7 +7,7 @@ reaches `retention.bytes`. So the log start leaps, and records may stay for long
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -134,18 +134,26 @@ class _Retention:
         return _until(left, growth, unlimited=np.isinf(self.kept_offsets))
 
 
-def kept_seconds(table: PartitionTable) -> Floats:
-    """(n) `retention.ms` in seconds; infinity where age removes nothing, nan unknown."""
-    return _limits(table, table.retention_ms) / 1000
+def kept_seconds(table: PartitionTable, rows: slice | None = None) -> Floats:
+    """(n) `retention.ms` in seconds, of some rows; infinity where age removes nothing, nan unknown."""
+    return _limits(table, table.retention_ms, rows) / 1000
 
 
-def _limits(table: PartitionTable, limits: Iterable[int | None]) -> Floats:
+def _limits(
+    table: PartitionTable, limits: Sequence[int | None], rows: slice | None = None
+) -> Floats:
     """(n) a limit of each topic; infinity where it does not hold, nan unknown."""
+    topics: Iterable[int] = range(len(limits))
+    topic = table.topic
+    if rows is not None:
+        found, place = np.unique(topic[rows], return_inverse=True)
+        topics, topic = found.tolist(), place.astype(np.int32)
+    asked = ((table.cleanup_policies[each], limits[each]) for each in topics)
     of_topics = [
         np.nan if policy is None or limit is None else _in_force(policy, limit)
-        for policy, limit in zip(table.cleanup_policies, limits, strict=True)
+        for policy, limit in asked
     ]
-    return np.array(of_topics, np.float64)[table.topic]
+    return np.array(of_topics, np.float64)[topic]
 
 
 def _in_force(policy: str, limit: int) -> float:

@@ -189,17 +189,13 @@ VALIDATION = _table(
 )
 
 GROUP_METRICS = _table("group_metrics", _refers_to(*_OF_SNAPSHOT), key=("snapshot_id", "group_id"))
-MEMBER_METRICS = _table(
-    "member_metrics", _refers_to(*_OF_SNAPSHOT), key=("snapshot_id", "group_id", "member_id")
-)
+# many rows per group: a trigger of `snapshot` deletes them, because a foreign key is checked row by row
+MEMBER_METRICS = _table("member_metrics", key=("snapshot_id", "group_id", "member_id"))
 PARTITION_LATEST, PARTITION_WORST = (
-    _table(name, _refers_to(*_OF_SNAPSHOT), key=("snapshot_id", "group_id", "topic", "partition"))
+    _table(name, key=("snapshot_id", "group_id", "topic", "partition"))
     for name in ("partition_latest", "partition_worst")
 )
-
-CANDIDATE = _table(
-    "candidate", _refers_to(*_OF_SNAPSHOT), key=("snapshot_id", "group_id", "strategy")
-)
+CANDIDATE = _table("candidate", key=("snapshot_id", "group_id", "strategy"))
 
 CANDIDATE_SAMPLE = _table(
     "candidate_sample", _refers_to(*_OF_SNAPSHOT), key=("snapshot_id", "group_id")

@@ -1,36 +1,68 @@
 """
-Tables into tables of the database through COPY, a column at a time.
+Tables into tables of the database through COPY, in its binary format and a column at a time.
 
-In the text that COPY reads a list of texts is an array literal; a struct and a list of structs are JSON.
+Postgres documents that format with the command COPY. A struct and a list of structs are JSON.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import struct
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import psycopg
 import pyarrow as pa
 import pyarrow.compute as pc
 from psycopg.sql import SQL, Identifier
-from sqlalchemy import Connection
+from sqlalchemy import (
+    ARRAY,
+    REAL,
+    BigInteger,
+    Boolean,
+    Connection,
+    DateTime,
+    Double,
+    Integer,
+    SmallInteger,
+    Text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.types import TypeEngine
 
-from ...model.tables import INT32, Numbers, Table
+from ...model.arrays import Ints
+from ...model.tables import INT32, MOMENT, Lists, Numbers, Series, Table, Texts
+from ...records.tables import METADATA
 from ..arrow import to_arrow
 
-CHUNK_VALUES = 200_000
-"""Rows and listed values that are made text at a time: memory grows with it, not with the table."""
+CHUNK_VALUES = 100_000
+"""Rows and listed values that are encoded at a time, twice: memory grows with it, not with the table."""
 
-_COPY = SQL("COPY {target} ({columns}) FROM STDIN")
+_COPY = SQL("COPY {target} ({columns}) FROM STDIN (FORMAT binary)")
+_START, _END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
+_NULL = b"\xff\xff\xff\xff"
 
-_ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
+_FORMS: Mapping[type, tuple[str, int]] = {
+    SmallInteger: (">i2", 21),
+    Integer: (">i4", 23),
+    BigInteger: (">i8", 20),
+    REAL: (">f4", 700),
+    Double: (">f8", 701),
+    Boolean: (">u1", 16),
+    DateTime: (">i8", 1184),
+    Text: ("", 25),
+}
+"""By type of the database: the values in bytes, and the type's number among Postgres's own."""
+
+_FROM_2000 = 946_684_800_000
+"""Postgres counts moments from 2000 on; in milliseconds since the epoch."""
+
 NUL, INSTEAD = "\x00", "\ufffd"
 """A client may call itself anything, but Postgres stores no NUL."""
-
-_NULL = "\\N"
-_BLANK, _BACKSLASH = ord(" "), ord("\\")
 
 WORST = 20
 """How many partitions of each group are kept of every snapshot."""
@@ -42,27 +74,43 @@ def load(connection: Connection, table: Table, target: str) -> None:
     assert isinstance(driver, psycopg.Connection)
     columns = SQL(", ").join(map(Identifier, table.names))
     command = _COPY.format(target=Identifier(target), columns=columns)
+    types = {column.name: column.type for column in METADATA.tables[target].columns}
     with driver.cursor() as cursor, cursor.copy(command) as copy:
-        for piece in pieces(to_arrow(table), CHUNK_VALUES):
-            copy.write(as_text(piece))
+        copy.write(_START)
+        for encoded in _ahead(lambda piece: as_binary(piece, types), pieces(table, CHUNK_VALUES)):
+            copy.write(encoded)
+        copy.write(_END)
 
 
-def pieces(table: pa.Table, most: int) -> Iterator[pa.Table]:
+def _ahead(encode: Callable[[Table], memoryview], parts: Iterable[Table]) -> Iterator[memoryview]:
+    """Encode each part while the server takes the one before."""
+    with ThreadPoolExecutor(1) as pool:
+        coming: deque[Future[memoryview]] = deque()
+        for part in parts:
+            coming.append(pool.submit(encode, part))
+            if len(coming) > 1:
+                yield coming.popleft().result()
+        yield from (each.result() for each in coming)
+
+
+def pieces(table: Table, most: int) -> Iterator[Table]:
     """
     A table in parts of about so many rows and listed values; a row with more is a part of its own.
 
-    >>> [len(part) for part in pieces(pa.table({"a": [[1], [1, 2, 3, 4], None, []]}), 3)]
+    >>> from evenkeel.engine.model.tables import column, list_of
+    >>> table = Table({"a": column([[1], [1, 2, 3, 4], None, []], list_of(INT32))})
+    >>> [len(part) for part in pieces(table, 3)]
     [1, 2, 1]
     """
     size = np.ones(len(table), np.int64)
-    for column in table.columns:
-        if pa.types.is_list(column.type):
-            size += pc.fill_null(pc.list_value_length(column), 0).to_numpy()
+    for column in table.columns.values():
+        if isinstance(column, Lists):
+            size += column.lengths
     part = np.cumsum(size) // most
     ends = [*(np.flatnonzero(np.diff(part)) + 1).tolist(), len(table)] if len(table) else []
     start = 0
     for end in ends:
-        yield table.slice(start, end - start)
+        yield table.slice(start, end)
         start = end
 
 
@@ -86,19 +134,90 @@ def worst(partitions: Table, most: int = WORST) -> Table:
     return partitions.take(order[kept]).replaced(place=Numbers(place[kept], INT32))
 
 
-def as_text(table: pa.Table) -> memoryview:
-    r"""
-    Rows in the text format of COPY: tabs between values, `\N` for null.
-
-    The text of all of them must stay under 2 GiB.
-
-    >>> bytes(as_text(pa.table({"a": ["x", "", None], "b": [["y,"], [], None], "c": [1.5, 2, 3]}))).decode().split("\n")
-    ['x\t{"y,"}\t1.5', '\t{}\t2', '\\N\t\\N\t3', '']
+def as_binary(table: Table, types: Mapping[str, TypeEngine[Any]]) -> memoryview:
     """
-    *values, last = (_escaped(_value(column.combine_chunks())) for column in table.columns)
-    ended = _joined(pc.fill_null(last, _NULL), "", "\n")
-    lines = _joined(*values, ended, "\t", null_handling="replace", null_replacement=_NULL)
-    return memoryview(_bytes(lines))
+    Rows in the binary format of COPY; all of them must stay under 2 GiB.
+
+    Args:
+        table: The rows.
+        types: The type of each column in the database.
+
+    >>> from evenkeel.engine.model.tables import TEXT, column
+    >>> table = Table({"a": column(["x", None], TEXT), "b": column([1, 2], INT32)})
+    >>> bytes(as_binary(table, {"a": Text(), "b": SmallInteger()})).hex()
+    '000200000001780000000200010002ffffffff000000020002'
+    """
+    fields = [_fields(column, types[name]) for name, column in table.columns.items()]
+    count = np.tile(_big(len(fields), ">i2"), (len(table), 1))
+    return memoryview(_bytes(_joined(_ragged(count), *fields, b"")))
+
+
+def _fields(column: Series, kind: TypeEngine[Any]) -> pa.Array:
+    """Each value with its length before it."""
+    if isinstance(column, Numbers):
+        return _numbers(column, _FORMS[type(kind)][0])
+    if isinstance(column, Texts):
+        return _texts(column, b"\x01" if isinstance(kind, JSONB) else b"")
+    if isinstance(column, Lists) and isinstance(kind, ARRAY):
+        return _arrays(column, kind.item_type)
+    values = as_json(to_arrow(Table({"of": column}))["of"].combine_chunks()).cast(pa.binary())
+    # the version of its format goes before JSON
+    return _sized(_joined(b"\x01", values, b""), column)
+
+
+def _numbers(column: Numbers, form: str) -> pa.Array:
+    values = (column.values - _FROM_2000) * 1000 if column.kind == MOMENT else column.values
+    with np.errstate(invalid="ignore"):
+        size, plain = np.dtype(form).itemsize, values.astype(form)
+    rows = np.empty((len(plain), 4 + size), np.uint8)
+    rows[:, :4] = _big(size)
+    rows[:, 4:] = plain.view(np.uint8).reshape(-1, size)
+    rows[~column.known, :4] = 255
+    return _ragged(rows, np.where(column.known, 4 + size, 4) if column.null_count else None)
+
+
+def _texts(column: Texts, mark: bytes) -> pa.Array:
+    """Names come again and again, so each is encoded once."""
+    used = column.used()
+    words = [mark + word.replace(NUL, INSTEAD).encode() for word in used.words]
+    fields = pa.array([*(struct.pack(">i", len(word)) + word for word in words), _NULL])
+    return fields.take(pa.array(np.where(used.known, used.places, len(words))))
+
+
+def _arrays(column: Lists, kind: TypeEngine[Any]) -> pa.Array:
+    lists = pa.ListArray.from_arrays(
+        pa.array(column.start, pa.int32()), _fields(column.entries, kind)
+    )
+    lengths = column.lengths
+    # dimensions, a flag, the type of values, their number, and the first index; of no values only three of these
+    head = np.array([1, 0, _FORMS[type(kind)][1], 0, 1], ">i4")
+    numbers = np.tile(head, (len(column), 1))
+    numbers[:, 0], numbers[:, 3] = lengths > 0, lengths
+    heads = _ragged(numbers.view(np.uint8).reshape(-1, 20), np.where(lengths > 0, 20, 12))
+    return _sized(_joined(heads, pc.binary_join(lists, b""), b""), column)
+
+
+def _sized(values: pa.Array, column: Series) -> pa.Array:
+    """Values with their lengths before them, or null where the column's are unknown."""
+    sizes = pc.binary_length(values).to_numpy(zero_copy_only=False).astype(">i4")
+    fields = _joined(_ragged(sizes.view(np.uint8).reshape(-1, 4)), values, b"")
+    return pc.if_else(pa.array(column.known), fields, _NULL) if column.null_count else fields
+
+
+def _ragged(rows: npt.NDArray[np.uint8], sizes: Ints | None = None) -> pa.Array:
+    """The first bytes of each row, so many; without *sizes* all of them."""
+    width = rows.shape[1]
+    if sizes is None:
+        sizes = np.full(len(rows), width)
+    else:
+        rows = rows[np.arange(width) < sizes[:, None]]
+    ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    data = [None, pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(rows))]
+    return pa.Array.from_buffers(pa.binary(), len(sizes), data)
+
+
+def _big(number: int, form: str = ">i4") -> npt.NDArray[np.uint8]:
+    return np.frombuffer(np.array(number, form).tobytes(), np.uint8)
 
 
 def as_json(column: pa.Array) -> pa.Array:
@@ -127,20 +246,6 @@ def as_json(column: pa.Array) -> pa.Array:
     return pc.if_else(column.is_valid(), text, "null") if column.null_count else text
 
 
-def _value(column: pa.Array) -> pa.Array:
-    """A column as plain texts, null where it is."""
-    kind = column.type
-    if pa.types.is_string(kind):
-        return column
-    if pa.types.is_list(kind) and not pa.types.is_struct(kind.value_type):
-        text = _joined("{", _listed(column, _elements(column.flatten())), "}", "")
-    elif pa.types.is_nested(kind):
-        text = as_json(column)
-    else:
-        return _plain(column)
-    return pc.if_else(column.is_valid(), text, None) if column.null_count else text
-
-
 def _plain(column: pa.Array) -> pa.Array:
     if not pa.types.is_temporal(column.type):
         return column.cast(pa.string())
@@ -154,14 +259,6 @@ def _listed(column: pa.Array, texts: pa.Array) -> pa.Array:
     lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), ",")
-
-
-def _elements(values: pa.Array) -> pa.Array:
-    """The values of array literals."""
-    texts = values.cast(pa.string())
-    for mark in ("\\", '"'):
-        texts = pc.replace_substring(texts, mark, "\\" + mark)
-    return pc.fill_null(_joined('"', texts, '"', ""), "NULL")
 
 
 def _quoted(texts: pa.Array) -> pa.Array:
@@ -183,16 +280,8 @@ def _number(numbers: pa.Array) -> pa.Array:
     return pc.if_else(pc.is_nan(numbers), "null", text)
 
 
-def _escaped(texts: pa.Array) -> pa.Array:
-    data = np.frombuffer(_bytes(texts), np.uint8)
-    if (data < _BLANK).any() or (data == _BACKSLASH).any():
-        for mark, written in ((NUL, INSTEAD), *_ESCAPES):
-            texts = pc.replace_substring(texts, mark, written)
-    return texts
-
-
 def _bytes(texts: pa.Array) -> Any:
-    """The bytes of a column of texts, one after the other."""
+    """The bytes of a column, one value after the other."""
     _, places, data = texts.buffers()
     if data is None or not len(texts):
         return pa.py_buffer(b"")

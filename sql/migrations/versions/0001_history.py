@@ -465,7 +465,6 @@ def upgrade() -> None:
     sa.Column('price_restarts', sa.Integer(), nullable=True, comment='Number of member restarts that the switch needs; null if it needs none.'),
     sa.Column('price_held_up_offsets', sa.Double(), nullable=True, comment='Number of offsets that the restarts delay; null if the switch needs none.'),
     sa.Column('price_offset_seconds', sa.Double(), nullable=True, comment='Increase of the p50 lag integral of the next hour by the restarts; null if the switch needs none.'),
-    sa.ForeignKeyConstraint(['snapshot_id'], ['snapshot.snapshot_id'], name=op.f('candidate_snapshot_fkey'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('snapshot_id', 'group_id', 'strategy', name=op.f('candidate_pkey')),
     comment='One row per group and strategy with its score, or the reason why it has none. Only groups that passed validation.'
     )
@@ -608,7 +607,6 @@ def upgrade() -> None:
     sa.Column('utilization', sa.Double(), nullable=True, comment='Incoming rate divided by capacity; above 1 the member falls behind; null if either is unknown.'),
     sa.Column('not_committing', sa.Boolean(), nullable=True, comment='True if it has lag but no longer commits any of its partitions; null if unknown.'),
     sa.Column('cross_rack_partitions', sa.Integer(), nullable=True, comment='Number of its partitions without a replica in its rack.'),
-    sa.ForeignKeyConstraint(['snapshot_id'], ['snapshot.snapshot_id'], name=op.f('member_metrics_snapshot_fkey'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('snapshot_id', 'group_id', 'member_id', name=op.f('member_metrics_pkey')),
     comment='One row per member of a group and snapshot with its metrics.'
     )
@@ -643,7 +641,6 @@ def upgrade() -> None:
     sa.Column('consumption_deviation_per_second', sa.Double(), nullable=True, comment='Standard deviation of the commit rate between snapshots; null with fewer than two intervals.'),
     sa.Column('bytes_per_record', sa.Double(), nullable=True, comment='Average compressed size of a record in bytes; null if unknown.'),
     sa.Column('bytes_per_record_basis', sa.Text(), nullable=True, comment='Source of that size: log directory, other partitions of the topic, configured, unknown.'),
-    sa.ForeignKeyConstraint(['snapshot_id'], ['snapshot.snapshot_id'], name=op.f('partition_latest_snapshot_fkey'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('snapshot_id', 'group_id', 'topic', 'partition', name=op.f('partition_latest_pkey')),
     comment='One row per partition of a group in the newest snapshot with metrics. Earlier ones are in the lake.'
     )
@@ -679,7 +676,6 @@ def upgrade() -> None:
     sa.Column('bytes_per_record', sa.Double(), nullable=True, comment='Average compressed size of a record in bytes; null if unknown.'),
     sa.Column('bytes_per_record_basis', sa.Text(), nullable=True, comment='Source of that size: log directory, other partitions of the topic, configured, unknown.'),
     sa.Column('place', sa.Integer(), nullable=False, comment='Rank of its lag in the group, from 1 (largest) to 20; unknown lag ranks last.'),
-    sa.ForeignKeyConstraint(['snapshot_id'], ['snapshot.snapshot_id'], name=op.f('partition_worst_snapshot_fkey'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('snapshot_id', 'group_id', 'topic', 'partition', name=op.f('partition_worst_pkey')),
     comment='One row per group, snapshot and partition, for the 20 partitions of the group with the largest lag.'
     )

@@ -8,11 +8,10 @@ from typing import Any
 import great_expectations as gx
 import pytest
 
-from evenkeel.engine.adapters.arrow import to_arrow
 from evenkeel.engine.model.columns import Int32, column, record
 from evenkeel.engine.model.tables import Table
 from evenkeel.engine.records import schema_of
-from evenkeel.expectations.frames import Frame, with_columns
+from evenkeel.expectations.frames import Frame
 from evenkeel.expectations.ranges import UNSOUND, ranges, unsound
 from evenkeel.expectations.run import check
 
@@ -53,8 +52,8 @@ SAID = {
 
 def said(*rows: dict[str, Any]) -> dict[str | None, set[str]]:
     """The reasons for which each group is withheld."""
-    table = to_arrow(Table.from_rows([*rows], schema_of(Row)))
-    frame = Frame(name="x", table=with_columns(table, **{UNSOUND: unsound(table, Row)}))
+    table = Table.from_rows([*rows], schema_of(Row))
+    frame = Frame(name="x", table=table.replaced(**{UNSOUND: unsound(table, Row)}))
     suite = gx.ExpectationSuite("x", ranges(Row, "a row"))
     found: dict[str | None, set[str]] = {}
     for row in check({"x": frame}, {"x": suite}):

@@ -10,12 +10,12 @@ import weakref
 
 import great_expectations as gx
 import great_expectations.expectations as gxe
-import pyarrow as pa
 import pytest
 
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import EvenkeelError, SnapshotNotFound
+from evenkeel.engine.model.tables import INT64, TEXT, Table, column
 from evenkeel.expectations import run as runner
 from evenkeel.expectations.frames import Frame
 from evenkeel.expectations.run import check, validate_candidates, validate_snapshot
@@ -82,7 +82,7 @@ def test_of_all_frames_only_the_newest_is_kept(monkeypatch):
 
     narrow = runner._narrow
     monkeypatch.setattr(runner, "_narrow", lambda *asked: Watched(narrow(*asked)))
-    table = pa.table({"c": [1]})
+    table = Table({"c": column([1], INT64)})
     there = expect(gxe.ExpectColumnValuesToNotBeNull, "It is there.", "gone", column="c")
     rows = check(
         {name: Frame(name=name, table=table) for name in "abcd"},
@@ -94,7 +94,7 @@ def test_of_all_frames_only_the_newest_is_kept(monkeypatch):
 
 def test_an_expectation_that_cannot_be_evaluated_is_our_fault():
     """It is an error with its name, not a verdict on the data."""
-    table = pa.table({"group_id": ["a"]})
+    table = Table({"group_id": column(["a"], TEXT)})
     missing = expect(gxe.ExpectColumnValuesToNotBeNull, "It is there.", "gone", column="nowhere")
     suite = gx.ExpectationSuite(name="x", expectations=[missing])
     with pytest.raises(
