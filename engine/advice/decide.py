@@ -155,7 +155,7 @@ def weigh(
     standing: LiveAndCandidate, candidate: Candidate, score: Score, *, kept: bool = False
 ) -> Weighing:
     """
-    Compare a candidate with the live assignment: gains and losses, as facts.
+    Compare a candidate with the live assignment: gains and losses, as facts; no losses where nothing is gained.
 
     Args:
         standing: What it is held against.
@@ -174,11 +174,14 @@ def weigh(
     gains = [*lag.gain, *racks.gain, *(price(candidate.forecast) if only_racks else ())]
     if fewer_unowned:
         gains.append(compared(FactKind.GAIN, "unowned", standing.score, score))
-    if gains and not racks.loss:
+    says = 1.0 if racks.gain or fewer_unowned else standing.cut(candidate)
+    if not gains:
+        # what would be lost with it interests nobody
+        return Weighing(says=says)
+    if not racks.loss:
         gains += more_across(standing, score)
     stores = _of_stores(standing.score, score)
-    if gains:
-        gains += of_kind(stores, FactKind.REMARK)
+    gains += of_kind(stores, FactKind.REMARK)
     return Weighing(
         gains=tuple(gains),
         losses=(
@@ -192,7 +195,7 @@ def weigh(
         lag_won=lag.won,
         lag_fall=lag.won + lag.costs,
         racks_won=racks.won,
-        says=1.0 if racks.gain or fewer_unowned else standing.cut(candidate),
+        says=says,
     )
 
 

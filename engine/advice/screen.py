@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..model.arrays import Flags, Floats, Ints
+from ..model.arrays import NONE, Flags, Floats, Ints
+from ..model.assignments import ABLE
 from ..model.tables import Table
 from ..snapshots.arrays import floats_of, truths_of
 from .by_racks import LEAST_SHARE
@@ -16,9 +17,10 @@ SMALLER = (
 
 def may_speak(candidates: Table, live: Ints) -> Flags:
     """
-    (n) whether a candidate has a figure that is better than that of its group's live assignment, or a forecast.
+    (n) whether a candidate has a forecast, or a figure that is better than that of its group's live assignment.
 
-    Without one a switch to it gains nothing, and no reason to stay names it other than in a list (`decide`).
+    Without one a switch to it gains nothing, and no reason to stay names it other than in a list (`decide`). Reasons to
+    stay look at fewer figures, and only at what a group can get.
 
     Args:
         candidates: Scores and forecasts, one row per candidate.
@@ -37,5 +39,6 @@ def may_speak(candidates: Table, live: Ints) -> Flags:
     even, is_known = truths_of(candidates["balanced"]), candidates["balanced"].known
     evener = is_known & (even | (spread < spread[live]))
     uneven = is_known & ~even
-    speaks |= (share[live] - share >= LEAST_SHARE) | (uneven[live] & evener)
+    better = (share[live] - share >= LEAST_SHARE) | (uneven[live] & evener)
+    speaks |= better & (candidates["feasibility"].index_in(ABLE) != NONE)
     return speaks

@@ -62,10 +62,9 @@ def metrics_by_group(read: Read) -> dict[str, dict[str, Any]]:
     Those columns by group, `utilization` of its busiest member, of those whose capacity is known, and its `findings`.
     """
     members = read("member_metrics", None, ["group_id", "utilization"])
-    members = members.filter(members["utilization"].known).sorted_by("utilization")
-    busiest = dict(
-        zip(members["group_id"].to_pylist(), members["utilization"].to_pylist(), strict=True)
-    )
+    members = members.filter(members["utilization"].known).sorted_by("group_id", "utilization")
+    last = np.diff(members["group_id"].codes(), append=NONE) != 0
+    busiest = {row["group_id"]: row["utilization"] for row in members.filter(last).to_pylist()}
     groups = read("group_metrics", None, [*METRICS, "facts"])
     facts = groups["facts"]
     found = facts_by_row(facts, np.ones(len(facts.entries), np.bool_))
@@ -176,7 +175,7 @@ def advise(
     if is_whole and not lake.manifest("snapshot", snapshot_id).facts.get("problems"):
         left = [gone(course, group, at) for group, course in courses.items() if group not in groups]
         followed += [each for each in left if each is not None]
-    rows = [advice_row(each, snapshot_id, cluster, settings) for each in followed]
+    rows = advice_rows(followed, snapshot_id, cluster, settings)
     if is_whole:
         history.store_advice(snapshot_id, rows)
         history.thin(cluster, settings.keep_detail_hours)
@@ -458,10 +457,30 @@ def to_be_done(
     return [replace(each, advice=done(each.advice)) for each in followed]
 
 
-def advice_row(
-    followed: FollowedPlan, snapshot_id: str, cluster: str, settings: Settings
+def advice_rows(
+    followed: Sequence[FollowedPlan], snapshot_id: str, cluster: str, settings: Settings
+) -> list[AdviceRow]:
+    """The rows of advice, with state, events and checks."""
+    now, reasons = utc_now(), dict[tuple[int, ...], str]()
+    # most groups have the same facts as others
+    keys = [tuple(map(id, each.advice.facts)) for each in followed]
+    for key, each in zip(keys, followed, strict=True):
+        if key not in reasons:
+            reasons[key] = because(each.advice.facts)
+    return [
+        _advice_row(each, reasons[key], snapshot_id, cluster, settings, now)
+        for key, each in zip(keys, followed, strict=True)
+    ]
+
+
+def _advice_row(
+    followed: FollowedPlan,
+    why: str,
+    snapshot_id: str,
+    cluster: str,
+    settings: Settings,
+    now: datetime,
 ) -> AdviceRow:
-    """The row of an advice, with its state, events and checks."""
     advice = followed.advice
     return AdviceRow(
         snapshot_id=snapshot_id,
@@ -469,10 +488,12 @@ def advice_row(
         group_id=advice.group,
         verdict=advice.verdict,
         strategy=advice.strategy,
-        reason=because(advice.facts),
+        reason=why,
         how=how(advice.how),
         best_undeployable=advice.best_undeployable,
-        best_undeployable_reason=because(advice.best_undeployable_facts) or None,
+        best_undeployable_reason=because(advice.best_undeployable_facts)
+        if advice.best_undeployable_facts
+        else None,
         seen=advice.seen,
         facts=(*advice.facts, *advice.how),
         best_undeployable_facts=tuple(advice.best_undeployable_facts),
@@ -481,7 +502,7 @@ def advice_row(
         course=followed.course,
         owner=settings.rule(cluster, advice.group).owner,
         config_version=settings.version,
-        created_at=utc_now(),
+        created_at=now,
         moves=tuple(advice.moves),
         events=tuple(replace(event, cause=because(event.facts)) for event in followed.events),
         checks=followed.checks,

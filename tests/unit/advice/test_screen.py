@@ -14,7 +14,7 @@ from evenkeel.engine.config import Policy
 from evenkeel.engine.model.assignments import Candidate, Feasibility
 from evenkeel.engine.model.figures import Forecast, Score
 from evenkeel.engine.model.states import Diagnosis
-from evenkeel.engine.model.tables import Table
+from evenkeel.engine.model.tables import TEXT, Table, column
 from evenkeel.engine.records import row_of, schema_of
 from tests.helpers.weighed import candidate, decided, forecast
 
@@ -52,7 +52,9 @@ def test_who_cannot_speak_is_not_missed() -> None:
     for _ in range(1500):
         every = candidates(draw)
         rows = [row_of(one.score) | (row_of(one.forecast) if one.forecast else {}) for one in every]
-        table = Table.from_rows(rows, {**schema_of(Score), **schema_of(Forecast)})
+        feasible = column([one.feasibility for one in every], TEXT)
+        figures = Table.from_rows(rows, {**schema_of(Score), **schema_of(Forecast)})
+        table = figures.replaced(feasibility=feasible)
         speak = may_speak(table, np.zeros(len(every), np.int64)).tolist()
         some = [each for each, own in zip(every, speak, strict=True) if own or each is every[0]]
         policy = Policy(cost_gain=draw.choice((None, 1.0)), deployment=("setting",))
