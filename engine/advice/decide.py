@@ -30,13 +30,15 @@ def decide(
     diagnosis: Diagnosis | None = None,
     kept: str | None = None,
     withheld: str | None = None,
+    deployable: Sequence[str] | None = None,
 ) -> Advice:
     """
     Say what pays in one snapshot; what has to be done for a switch, and what changes hands, is for the caller to add.
 
     Args:
         group: Group id.
-        candidates: One per strategy, in the order of the strategy table; `live` among them.
+        candidates: One per strategy, in the order of the strategy table; `live` among them. Those that say nothing
+            (`screen`) may be left out.
         partitions: How many partitions the group has.
         policy: When a switch pays.
         lag: Their lag now, in offsets; None unknown.
@@ -46,6 +48,7 @@ def decide(
         diagnosis: What is the matter with it; None where that is not known.
         kept: The strategy that the group was advised to switch to already: less has to be won for it to stay so.
         withheld: Why the group may not be judged; None when it may.
+        deployable: The scored strategies that the group can get, and may, those left out included; None: none is.
     """
     live = next((c for c in candidates if c.deployment is Deployment.LIVE), None)
     if withheld is not None or live is None or live.score is None:
@@ -77,7 +80,12 @@ def decide(
         _best_undeployable(able, weighed, named, policy),
     )
     facts = (
-        why_stay(standing, weighed, [named[name] for name in able])
+        why_stay(
+            standing,
+            weighed,
+            [named[name] for name in able],
+            able if deployable is None else deployable,
+        )
         if best is None
         else weighed[best].gains
     )
@@ -96,14 +104,14 @@ def decide(
 
 def may_be_had(candidate: Candidate, policy: Policy) -> bool:
     """Whether a group can get a candidate, and may."""
-    return candidate.feasibility in ABLE and _allowed(candidate, policy)
+    return may_be_deployed(candidate.deployment, candidate.feasibility, policy)
 
 
-def _allowed(candidate: Candidate, policy: Policy) -> bool:
-    """Whether it may be advised as a group gets it; who follows plans already has allowed them."""
+def may_be_deployed(deployment: str, feasibility: str, policy: Policy) -> bool:
+    """Whether what is deployed so, and is so feasible, can be had and may; who follows plans has allowed them."""
     follows = (Deployment.PLAN, Feasibility.AVAILABLE)
-    at_hand = (candidate.deployment, candidate.feasibility) == follows
-    return at_hand or candidate.deployment.value in policy.deployment
+    allowed = (deployment, feasibility) == follows or deployment in policy.deployment
+    return allowed and feasibility in ABLE
 
 
 def _of_undeployable(candidate: Candidate, weighing: Weighing) -> tuple[Fact, ...]:
@@ -147,7 +155,7 @@ def weigh(
     standing: LiveAndCandidate, candidate: Candidate, score: Score, *, kept: bool = False
 ) -> Weighing:
     """
-    Compare a candidate with the live assignment: gains and losses, as facts.
+    Compare a candidate with the live assignment: gains and losses, as facts; no losses where nothing is gained.
 
     Args:
         standing: What it is held against.
@@ -166,11 +174,14 @@ def weigh(
     gains = [*lag.gain, *racks.gain, *(price(candidate.forecast) if only_racks else ())]
     if fewer_unowned:
         gains.append(compared(FactKind.GAIN, "unowned", standing.score, score))
-    if gains and not racks.loss:
+    says = 1.0 if racks.gain or fewer_unowned else standing.cut(candidate)
+    if not gains:
+        # what would be lost with it interests nobody
+        return Weighing(says=says)
+    if not racks.loss:
         gains += more_across(standing, score)
     stores = _of_stores(standing.score, score)
-    if gains:
-        gains += of_kind(stores, FactKind.REMARK)
+    gains += of_kind(stores, FactKind.REMARK)
     return Weighing(
         gains=tuple(gains),
         losses=(
@@ -184,7 +195,7 @@ def weigh(
         lag_won=lag.won,
         lag_fall=lag.won + lag.costs,
         racks_won=racks.won,
-        says=1.0 if racks.gain or fewer_unowned else standing.cut(candidate),
+        says=says,
     )
 
 

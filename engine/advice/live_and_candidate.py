@@ -160,11 +160,11 @@ class Weighing:
             overload members, -1 where that is nothing; 1 where something else than lag gets better; None: nothing.
     """
 
-    gains: tuple[Fact, ...]
-    losses: tuple[Fact, ...]
-    lag_won: float
-    lag_fall: float
-    racks_won: float
+    gains: tuple[Fact, ...] = ()
+    losses: tuple[Fact, ...] = ()
+    lag_won: float = 0.0
+    lag_fall: float = 0.0
+    racks_won: float = 0.0
     says: float | None
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from ..metrics.observe import NO_OFFSET_RESET
 from ..model.assignments import Candidate
@@ -27,7 +28,10 @@ _WELL_ENOUGH = (None, Diagnosis.UNKNOWN, Diagnosis.CATCHING_UP, Diagnosis.HEALTH
 
 
 def why_stay(
-    standing: LiveAndCandidate, weighed: Mapping[str, Weighing], able: Sequence[Candidate]
+    standing: LiveAndCandidate,
+    weighed: Mapping[str, Weighing],
+    able: Sequence[Candidate],
+    deployable: Sequence[str],
 ) -> tuple[Fact, ...]:
     """
     Why no switch pays.
@@ -35,9 +39,10 @@ def why_stay(
     Args:
         standing: The live assignment and its group.
         weighed: What a switch to each strategy would bring.
-        able: The candidates that the group could deploy, none of which pays.
+        able: The candidates that the group could deploy, none of which pays; those that say nothing may be left out.
+        deployable: The names of all of them.
     """
-    if not able:
+    if not deployable:
         return (reason("nothing_deployable"),)
     for one in able:
         if weighed[one.strategy].gains:
@@ -46,7 +51,13 @@ def why_stay(
     instead = _instead(standing, able)
     if not standing.lag_speaks and standing.diagnosis in _WELL_ENOUGH:
         instead += (*_could_be_more_even(standing, able), *_could_be_nearer(standing, able))
-    return instead or (reason("nothing_to_gain", [each.strategy for each in able]),)
+    return instead or (_nothing_to_gain(tuple(deployable)),)
+
+
+@lru_cache(maxsize=1000)
+def _nothing_to_gain(deployable: tuple[str, ...]) -> Fact:
+    """The same fact for all groups that could deploy the same, as most could."""
+    return reason("nothing_to_gain", deployable)
 
 
 def _instead(standing: LiveAndCandidate, able: Sequence[Candidate]) -> tuple[Fact, ...]:
@@ -64,8 +75,8 @@ def _instead(standing: LiveAndCandidate, able: Sequence[Candidate]) -> tuple[Fac
     if standing.forecast is None:
         return (reason("no_forecast"),)
     # what is expected to mend most, though it may turn out otherwise
-    best = max(able, key=lambda each: perhaps_less_lag(standing, each))
-    if perhaps_less_lag(standing, best) > 0 and best.forecast is not None:
+    best = max(able, key=lambda each: perhaps_less_lag(standing, each), default=None)
+    if best and best.forecast is not None and perhaps_less_lag(standing, best) > 0:
         facts = outlook(FactKind.REMARK, standing.forecast, best.forecast)
         return (reason("gain_not_sure", [best.strategy]), *facts)
     if diagnosis in MENDED_IN_PART:

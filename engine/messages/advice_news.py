@@ -56,6 +56,9 @@ FOLLOWS: Mapping[NewsKind, tuple[AdviceState, frozenset[NewsKind]]] = {
 }
 """News after a switch: the state of the advice, and the possible notifications before."""
 
+TOLD = frozenset({AdviceState.CONFIRMED, *(state for state, _ in FOLLOWS.values())})
+"""States of advice that may be news."""
+
 PASSING = frozenset({Diagnosis.UNKNOWN, Diagnosis.REBALANCING})
 """Transient diagnoses: they don't justify an earlier message."""
 

@@ -77,7 +77,6 @@ def advice_message(
     news: Sequence[News],
     moves: Mapping[str, Sequence[Move]],
     *,
-    verdicts: Mapping[str, int],
     owners: Mapping[str, str] | None = None,
     worst: int = WORST,
     link: str | None = None,
@@ -91,7 +90,6 @@ def advice_message(
         snapshot: The snapshot.
         news: The news, worst first; at least one.
         moves: Some moves by group.
-        verdicts: The number of groups of the snapshot per verdict.
         owners: Owner of a group, if configured.
         worst: How many groups the thread has in full.
         link: Address of the run.
@@ -108,7 +106,7 @@ def advice_message(
         summary=first.impact,
         action=first.action,
         sections=first.sections,
-        footer=_footer(snapshot, verdicts),
+        footer=_footer(snapshot),
         announcements=tuple(one.announcement for one in news),
         link=link,
         snapshot_id=snapshot.snapshot_id,
@@ -449,7 +447,8 @@ def _moves(advice: ScoredAdvice, moves: Sequence[Move]) -> str:
     return fitted(BETWEEN.join(shown), 2 * LINE) + (and_more(left) if shown else "")
 
 
-def _footer(snapshot: AdvisedSnapshot, verdicts: Mapping[str, int]) -> tuple[str, ...]:
+def _footer(snapshot: AdvisedSnapshot) -> tuple[str, ...]:
+    verdicts = snapshot.verdicts
     counted = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(verdicts.items()))
     lines = [f"{several(sum(verdicts.values()), 'group')} in the cluster: {counted}"]
     if snapshot.partial:

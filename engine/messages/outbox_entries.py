@@ -9,7 +9,6 @@ broadcast.
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -34,11 +33,10 @@ from ..ports import (
     Outbox,
     PipelineHistory,
     Posting,
-    ScoredAdvice,
     Silences,
 )
 from ..records import IncidentCourse, Readers, SilenceRow
-from .advice_news import News, new_advice
+from .advice_news import TOLD, News, new_advice
 from .channels import Postings, channel_of, posted
 from .digest import MOVES, WORST, advice_message
 from .events import EventKind
@@ -68,7 +66,6 @@ class AdviceNews:
     """The advice of a snapshot, and its news."""
 
     snapshot: AdvisedSnapshot
-    given: Sequence[ScoredAdvice]
     news: Sequence[News]
 
 
@@ -117,14 +114,14 @@ def advice_news(history: AdviceToTell, settings: Settings, snapshot_id: str) -> 
     if silence is not None:
         log.info("%s %s: no message is queued.", snapshot_id, silence)
         return None
-    given = history.advice_with_scores(snapshot_id)
+    given = history.advice_with_scores(snapshot_id, TOLD)
     known = {each.group_id: each for each in history.announced_advice(snapshot.cluster)}
 
     def pause(group: str) -> timedelta:
         return timedelta(seconds=settings.policy(snapshot.cluster, group).repeat_interval_seconds)
 
     news = new_advice(given, known, snapshot.finished_at, pause)
-    return AdviceNews(snapshot=snapshot, given=given, news=news)
+    return AdviceNews(snapshot=snapshot, news=news)
 
 
 def queue_news(
@@ -145,7 +142,6 @@ def queue_news(
             snapshot,
             news,
             {groups[number]: some for number, some in moves.items()},
-            verdicts=Counter(advice.verdict for advice in found.given),
             owners=owners_of(settings, snapshot.cluster, news),
             link=link,
         )

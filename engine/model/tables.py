@@ -572,8 +572,12 @@ def _column(values: list[Any], kind: Kind) -> Series:
         entries = [one for each in values if each is not None for one in each]
         return Lists(start, _column(entries, kind.of), known)
     if kind.fields:
-        rows = values if is_whole else [each or {} for each in values]
-        return Structs(Table.from_rows(rows, dict(kind.fields)), known)
+        rows = [each for each in values if each is not None]
+        if is_whole:
+            return Structs(Table.from_rows(rows, dict(kind.fields)), known)
+        # one empty row stands for all that are unknown
+        table = Table.from_rows([*rows, {}], dict(kind.fields))
+        return Structs(table.take(np.where(known, np.cumsum(known) - 1, len(rows))), known)
     if kind == MOMENT:
         values = [None if each is None else _milliseconds(each) for each in values]
     dtype = _DTYPES[kind]

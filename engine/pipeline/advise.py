@@ -12,26 +12,28 @@ import numpy as np
 
 from ..advice import decide
 from ..advice.counterfactual import BestWay, Present, is_over
-from ..advice.decide import may_be_had
+from ..advice.decide import may_be_deployed, may_be_had
 from ..advice.inputs import FollowedPlan, LiveFigures, Sight
 from ..advice.lifecycle import barred, follow, gone, kept_strategy
 from ..advice.live_and_candidate import is_less
+from ..advice.screen import may_speak
 from ..config import Policy, Settings
 from ..messages.wording import because, how, words
 from ..metrics.ownership import fingerprint_of
-from ..model.arrays import NONE
-from ..model.assignments import Advice, AdviceState, Candidate, Deployment, Move
-from ..model.facts import Fact, reason
+from ..model.arrays import NONE, Flags
+from ..model.assignments import ABLE, Advice, AdviceState, Candidate, Deployment, Move
+from ..model.facts import reason
 from ..model.logs import logger
 from ..model.moments import utc_now
 from ..model.states import HALTED, Diagnosis
 from ..ports import AdviceHistory, Lake
-from ..records import AdviceRow, CandidateRow, Course, record_of, schema_of
-from ..snapshots import split_snapshot_id
+from ..records import AdviceRow, CandidateRow, Course, schema_of
+from ..snapshots import rows_of_groups, split_snapshot_id
 from ..snapshots.chunks import in_halves
 from ..snapshots.groups_with_past import taken_at
+from ..snapshots.partitions import RowsOfGroups
 from ..snapshots.validation import BEFORE_ADVICE, rejected_as_a_whole, skipped_groups
-from .candidate_rows import candidate_of, scored
+from .candidate_rows import SCORED, candidate_of, facts_by_row, scored
 from .present import MovesOf, Read, best_ways, shown
 from .propose import moves_of
 
@@ -48,26 +50,29 @@ def of_lake(lake: Lake, snapshot_id: str) -> Read:
 WORTH = 0.05
 """A strategy is followed that is forecast to take away so large a share of the lag integral."""
 
-CANDIDATE = tuple(schema_of(CandidateRow))
-"""The columns of candidates."""
-
 METRICS = (
-    *("group_id", "partitions", "unknown_lag_partitions", "production_per_second", "facts"),
-    *("diagnosis", "total_lag", "delay_seconds", "assignment", "commit_ages_seconds"),
-    "commit_interval_seconds",
+    *("group_id", "partitions", "unknown_lag_partitions", "production_per_second", "diagnosis"),
+    *("total_lag", "delay_seconds", "assignment", "commit_ages_seconds", "commit_interval_seconds"),
 )
-"""The columns of group metrics that advice uses."""
+"""The columns of group metrics that advice uses, besides its facts."""
 
 
 def metrics_by_group(read: Read) -> dict[str, dict[str, Any]]:
-    """Those columns by group, and `utilization` of its busiest member, of those whose capacity is known."""
+    """
+    Those columns by group, `utilization` of its busiest member, of those whose capacity is known, and its `findings`.
+    """
     members = read("member_metrics", None, ["group_id", "utilization"])
-    members = members.filter(members["utilization"].known).sorted_by("utilization")
-    busiest = dict(
-        zip(members["group_id"].to_pylist(), members["utilization"].to_pylist(), strict=True)
-    )
-    rows = read("group_metrics", None, METRICS).to_pylist()
-    return {row["group_id"]: row | {"utilization": busiest.get(row["group_id"])} for row in rows}
+    members = members.filter(members["utilization"].known).sorted_by("group_id", "utilization")
+    last = np.diff(members["group_id"].codes(), append=NONE) != 0
+    busiest = {row["group_id"]: row["utilization"] for row in members.filter(last).to_pylist()}
+    groups = read("group_metrics", None, [*METRICS, "facts"])
+    facts = groups["facts"]
+    found = facts_by_row(facts, np.ones(len(facts.entries), np.bool_))
+    return {
+        row["group_id"]: row
+        | {"utilization": busiest.get(row["group_id"]), "findings": found.get(number, ())}
+        for number, row in enumerate(groups.select(METRICS).to_pylist())
+    }
 
 
 def live_figures(metrics: Mapping[str, Any], candidates: Sequence[Candidate]) -> LiveFigures:
@@ -83,7 +88,7 @@ def live_figures(metrics: Mapping[str, Any], candidates: Sequence[Candidate]) ->
 
 def candidates_of(read: Read, wanted: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """The candidate of the given strategy for each group."""
-    table = read("candidates", wanted, CANDIDATE)
+    table = read("candidates", wanted, tuple(schema_of(CandidateRow)))
     pairs = zip(*(table[name].to_pylist() for name in ("group_id", "strategy")), strict=True)
     chosen = [row for row, (group, strategy) in enumerate(pairs) if wanted.get(group) == strategy]
     return {row["group_id"]: row for row in table.take(chosen).to_pylist()}
@@ -170,7 +175,7 @@ def advise(
     if is_whole and not lake.manifest("snapshot", snapshot_id).facts.get("problems"):
         left = [gone(course, group, at) for group, course in courses.items() if group not in groups]
         followed += [each for each in left if each is not None]
-    rows = [advice_row(each, snapshot_id, cluster, settings) for each in followed]
+    rows = advice_rows(followed, snapshot_id, cluster, settings)
     if is_whole:
         history.store_advice(snapshot_id, rows)
         history.thin(cluster, settings.keep_detail_hours)
@@ -217,35 +222,40 @@ def advise_groups(
         Advice by group, with deployment steps for switches.
     """
     metrics = metrics_by_group(read)
+    every = read("candidates", None, SCORED)
+    names = sorted({*every["group_id"].to_pylist()})
+    own = rows_of_groups(every, names, "position")
+    policies = [settings.policy(cluster, name) for name in names]
+    candidates = scored(own.rows.filter(_looked_at(own, [name in courses for name in names])))
     groups = [
         _Group(
             name=name,
             at=at,
-            candidates=own,
+            candidates=candidates.get(name, ()),
+            deployable=deployable,
             metrics=metrics.get(name, {}),
-            policy=settings.policy(cluster, name),
+            policy=policy,
             course=courses.get(name),
             withheld=withheld.get(name),
         )
-        for name, own in sorted(scored(read("candidates", None, CANDIDATE)).items())
+        for name, policy, deployable in zip(
+            names, policies, _deployable(own, policies), strict=True
+        )
     ]
     given = would_be(
         read, moves_of, {each.name: each.advisable for each in groups if each.may_not_go_back}
     )
     seen = shown(read, metrics, [each.name for each in groups if each.is_replayed])
     best = best_ways(moves_of, seen, {each.name: each.best for each in groups if each.begins})
-    groups = [
-        replace(
-            each,
-            present=seen[each.name].present if each.name in seen else None,
-            best_way=best.get(each.name),
-        )
-        for each in groups
-    ]
     by_name = {each.name: each for each in groups}
+    for name, one in seen.items():
+        by_name[name] = replace(by_name[name], present=one.present, best_way=best.get(name))
 
     def follow_all(names: Sequence[str]) -> list[FollowedPlan]:
-        return [by_name[name].followed(given.get(name, {})) for name in names]
+        begin = [name for name in names if by_name[name].takes_up]
+        rows = own.rows.filter(own.rows["group_id"].index_in(begin) != NONE)
+        whole = {name: replace(by_name[name], candidates=all) for name, all in scored(rows).items()}
+        return [whole.get(name, by_name[name]).followed(given.get(name, {})) for name in names]
 
     def unjudged(name: str, problem: Exception) -> list[FollowedPlan]:
         _log.exception("group %s cannot be advised", name)
@@ -257,13 +267,53 @@ def advise_groups(
     return to_be_done(followed, read, moves_of, AdviceState.CONFIRMED)
 
 
+def _looked_at(own: RowsOfGroups, goes_on: Sequence[bool]) -> Flags:
+    """
+    (n) which candidates are looked at one by one: live ones, those that may speak, and all where advice goes on.
+
+    Args:
+        own: The candidates, by group.
+        goes_on: (G) whether a group has earlier advice that still counts.
+    """
+    is_live = own.rows["deployment"].equal(Deployment.LIVE)
+    live = np.full(len(goes_on), NONE)
+    live[own.group[is_live]] = np.flatnonzero(is_live)
+    beside = live[own.group]
+    beside = np.where(beside == NONE, np.arange(len(beside)), beside)
+    every: Flags = np.array(goes_on, np.bool_)[own.group]
+    every |= is_live | may_speak(own.rows, beside)
+    return every
+
+
+def _deployable(own: RowsOfGroups, policies: Sequence[Policy]) -> list[list[str]]:
+    """(G) the scored strategies that each group can get, and may."""
+    is_scored = own.rows["unowned"].known & ~own.rows["deployment"].equal(Deployment.LIVE)
+    able = np.flatnonzero(is_scored & (own.rows["feasibility"].index_in(ABLE) != NONE))
+    names = ("strategy", "deployment", "feasibility")
+    texts = (own.rows[name].take(able).to_pylist() for name in names)
+    found: list[list[str]] = [[] for _ in policies]
+    for group, strategy, deployment, feasibility in zip(
+        own.group[able].tolist(), *texts, strict=True
+    ):
+        if may_be_deployed(deployment, feasibility, policies[group]):
+            found[group].append(strategy)
+    return found
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Group:
-    """What is known of a group when it is decided on."""
+    """
+    What is known of a group when it is decided on.
+
+    Attributes:
+        candidates: Those that are looked at, by position.
+        deployable: Of all of them, the strategies that the group can get, and may.
+    """
 
     name: str
     at: datetime
     candidates: Sequence[Candidate]
+    deployable: Sequence[str]
     metrics: Mapping[str, Any]
     policy: Policy
     course: Course | None
@@ -277,8 +327,20 @@ class _Group:
         known = self.metrics.get("diagnosis")
         return Diagnosis(known) if known else None
 
-    def decided(self, without: Collection[str] = ()) -> Advice:
+    @cached_property
+    def decision(self) -> Advice:
         """The decision for this snapshot."""
+        return self.decided()
+
+    @property
+    def takes_up(self) -> bool:
+        """Whether its advice begins now, or a replay does."""
+        if self.course is not None:
+            return False
+        return self.best_way is not None or self.decision.strategy is not None
+
+    def decided(self, without: Collection[str] = ()) -> Advice:
+        """The decision for this snapshot, among all strategies but some."""
         return decide(
             group=self.name,
             candidates=[c for c in self.candidates if c.strategy not in without],
@@ -286,11 +348,12 @@ class _Group:
             lag=self.metrics.get("total_lag"),
             arrives_per_second=self.metrics.get("production_per_second"),
             unknown_lag=self.metrics.get("unknown_lag_partitions"),
-            findings=[record_of(Fact, fact) for fact in self.metrics.get("facts") or ()],
+            findings=self.metrics.get("findings", ()),
             diagnosis=self.diagnosis,
             kept=kept_strategy(self.course),
             policy=self.policy,
             withheld=self.withheld,
+            deployable=[name for name in self.deployable if name not in without],
         )
 
     @property
@@ -303,13 +366,7 @@ class _Group:
     @property
     def advisable(self) -> list[str]:
         """The strategies that may be advised; none if nothing pays."""
-        if self.decided().strategy is None:
-            return []
-        return [
-            each.strategy
-            for each in self.candidates
-            if each.score is not None and may_be_had(each, self.policy)
-        ]
+        return [] if self.decision.strategy is None else [*self.deployable]
 
     @cached_property
     def best(self) -> Candidate | None:
@@ -368,7 +425,9 @@ class _Group:
 
     def followed(self, given: Mapping[str, str | None]) -> FollowedPlan:
         """The next state of its advice; a strategy that may not be advised now is replaced by the next best."""
-        sight = other = self.sight(self.decided(), given)
+        if self.course is None and not self.takes_up:
+            return FollowedPlan(advice=self.decision, course=None)
+        sight = other = self.sight(self.decision, given)
         out: list[str] = []
         while (name := barred(self.course, other, self.policy)) is not None:
             out.append(name)
@@ -398,10 +457,30 @@ def to_be_done(
     return [replace(each, advice=done(each.advice)) for each in followed]
 
 
-def advice_row(
-    followed: FollowedPlan, snapshot_id: str, cluster: str, settings: Settings
+def advice_rows(
+    followed: Sequence[FollowedPlan], snapshot_id: str, cluster: str, settings: Settings
+) -> list[AdviceRow]:
+    """The rows of advice, with state, events and checks."""
+    now, reasons = utc_now(), dict[tuple[int, ...], str]()
+    # most groups have the same facts as others
+    keys = [tuple(map(id, each.advice.facts)) for each in followed]
+    for key, each in zip(keys, followed, strict=True):
+        if key not in reasons:
+            reasons[key] = because(each.advice.facts)
+    return [
+        _advice_row(each, reasons[key], snapshot_id, cluster, settings, now)
+        for key, each in zip(keys, followed, strict=True)
+    ]
+
+
+def _advice_row(
+    followed: FollowedPlan,
+    why: str,
+    snapshot_id: str,
+    cluster: str,
+    settings: Settings,
+    now: datetime,
 ) -> AdviceRow:
-    """The row of an advice, with its state, events and checks."""
     advice = followed.advice
     return AdviceRow(
         snapshot_id=snapshot_id,
@@ -409,10 +488,12 @@ def advice_row(
         group_id=advice.group,
         verdict=advice.verdict,
         strategy=advice.strategy,
-        reason=because(advice.facts),
+        reason=why,
         how=how(advice.how),
         best_undeployable=advice.best_undeployable,
-        best_undeployable_reason=because(advice.best_undeployable_facts) or None,
+        best_undeployable_reason=because(advice.best_undeployable_facts)
+        if advice.best_undeployable_facts
+        else None,
         seen=advice.seen,
         facts=(*advice.facts, *advice.how),
         best_undeployable_facts=tuple(advice.best_undeployable_facts),
@@ -421,7 +502,7 @@ def advice_row(
         course=followed.course,
         owner=settings.rule(cluster, advice.group).owner,
         config_version=settings.version,
-        created_at=utc_now(),
+        created_at=now,
         moves=tuple(advice.moves),
         events=tuple(replace(event, cause=because(event.facts)) for event in followed.events),
         checks=followed.checks,

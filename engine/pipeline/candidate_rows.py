@@ -10,13 +10,14 @@ import numpy as np
 
 from ..advice.scoring import Moves
 from ..messages.wording import how, look_again, proof, reasons, replay, words
+from ..model.arrays import Flags
 from ..model.assignments import Candidate, Deployment, Feasibility
 from ..model.columns import columns_of
 from ..model.errors import EvenkeelError, Infeasible, no_strategy
 from ..model.facts import PROOF, Fact, FactKind, fact, of_kind
 from ..model.figures import Forecast, Score
 from ..model.groups import GroupHeader
-from ..model.tables import Table
+from ..model.tables import Lists, Structs, Table
 from ..records import CandidateRow, record_of, records_of, table_of
 
 
@@ -151,29 +152,33 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
 
 
 _SCORE = tuple(spec.name for spec in columns_of(Score))
-_Facts = dict[int, tuple[Fact, ...]]
+_FORECAST = tuple(spec.name for spec in columns_of(Forecast))
+_NAMES = ("group_id", "strategy", "deployment", "feasibility", "is_running")
+
+SCORED = (*_NAMES, "position", *_SCORE, *_FORECAST, "facts")
+"""The columns that `scored` reads."""
 
 
-def scored(candidates: Table) -> dict[str, list[Candidate]]:
+def scored(table: Table) -> dict[str, list[Candidate]]:
     """
-    The candidates of each group, in order of their position.
+    The candidates of each group, in the order of the rows.
 
     What a reader is told of a candidate (reason, how, proof, replay) is left out, but for a live assignment
     without a score, whose reason is the group's.
     """
-    table = candidates.sorted_by("position")
-    kinds = (FactKind.FINDING, FactKind.COUNTS, FactKind.NOTE)
-    flaws, counts, notes = (_facts(table, kind) for kind in kinds)
+    facts, unscored = table["facts"], ~table["unowned"].known
+    kinds, is_live = facts.entries.table["kind"], table["deployment"].equal(Deployment.LIVE)
+    flaws, counts, notes = (
+        facts_by_row(facts, kinds.equal(kind.value))
+        for kind in (FactKind.FINDING, FactKind.COUNTS, FactKind.NOTE)
+    )
+    why = kinds.equal(FactKind.REASON.value) & (unscored & is_live)[facts.rows]
+    reasons = facts_by_row(facts, why)
     # of a fleet few have a forecast
     ahead = np.flatnonzero(table["forecast_lag_expected"].known)
-    some = table.select([spec.name for spec in columns_of(Forecast)]).take(ahead)
+    some = table.select(_FORECAST).take(ahead)
     forecasts = dict(zip(ahead.tolist(), records_of(Forecast, some), strict=True))
-    unscored = np.flatnonzero(table["deployment"].equal(Deployment.LIVE) & ~table["unowned"].known)
-    whole = dict(
-        zip(unscored.tolist(), map(candidate_of, table.take(unscored).to_pylist()), strict=True)
-    )
-    names = ("group_id", "strategy", "deployment", "feasibility", "is_running")
-    texts = zip(*(table[name].to_pylist() for name in names), strict=True)
+    texts = zip(*(table[name].to_pylist() for name in _NAMES), strict=True)
     figures = zip(*(table[name].to_pylist() for name in _SCORE), strict=True)
     unowned = _SCORE.index("unowned")
     found: dict[str, list[Candidate]] = {}
@@ -181,11 +186,11 @@ def scored(candidates: Table) -> dict[str, list[Candidate]]:
         zip(texts, figures, strict=True)
     ):
         known = numbers[unowned] is not None
-        candidate = whole.get(row) or Candidate(
+        candidate = Candidate(
             strategy=strategy,
             deployment=Deployment(deployment),
             feasibility=Feasibility(feasible),
-            reason=(),
+            reason=reasons.get(row, ()),
             is_running=running,
             score=Score(**dict(zip(_SCORE, numbers, strict=True))) if known else None,
             forecast=forecasts.get(row),
@@ -197,13 +202,11 @@ def scored(candidates: Table) -> dict[str, list[Candidate]]:
     return found
 
 
-def _facts(table: Table, kind: FactKind) -> _Facts:
-    """Those of a kind among the facts of each row that has some."""
-    facts = table["facts"]
-    flat = facts.entries.table
-    own = flat["kind"].equal(kind.value)
-    rows = facts.rows[own].tolist()
+def facts_by_row(facts: Lists, own: Flags) -> dict[int, tuple[Fact, ...]]:
+    """Some of the facts of each row that has such, by its number."""
+    assert isinstance(facts.entries, Structs)
+    rows, some = facts.rows[own].tolist(), facts.entries.table.filter(own)
     found: dict[int, tuple[Fact, ...]] = {}
-    for row, stored in zip(rows, flat.filter(own).to_pylist(), strict=True):
-        found[row] = (*found.get(row, ()), record_of(Fact, stored))
+    for row, one in zip(rows, records_of(Fact, some), strict=True):
+        found[row] = (*found.get(row, ()), one)
     return found

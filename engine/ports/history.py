@@ -7,12 +7,12 @@ HistoryUnreachable is raised if the database is unreachable, HistoryError for a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from ..model.assignments import Move
+from ..model.assignments import AdviceState, Move
 from ..model.figures import Forecast, Score
 from ..model.groups import Member
 from ..model.tables import Table
@@ -150,6 +150,7 @@ class AdvisedSnapshot:
         problems: Its read errors.
         newest_advised_id: The newest snapshot of the cluster with advice; None without one.
         newest_started_at: Start of the newest snapshot of the cluster, with or without advice.
+        verdicts: Number of groups by verdict.
     """
 
     snapshot_id: str
@@ -160,6 +161,7 @@ class AdvisedSnapshot:
     problems: Sequence[str]
     newest_advised_id: str | None
     newest_started_at: datetime
+    verdicts: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,8 +236,10 @@ class AdviceHistory(Protocol):
     def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:
         """The snapshot and the age of its advice; None if the snapshot is unknown."""
 
-    def advice_with_scores(self, snapshot_id: str) -> list[ScoredAdvice]:
-        """The advice of a snapshot with its scores, by group."""
+    def advice_with_scores(
+        self, snapshot_id: str, states: Collection[AdviceState] | None = None
+    ) -> list[ScoredAdvice]:
+        """The advice of a snapshot with its scores, by group: in these states, or (None) all of it."""
 
     def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
         """A limited number of moves of each advice, by topic and partition; advice without moves has no entry."""

@@ -15,10 +15,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
 from functools import cache
+from itertools import pairwise
 from typing import Any, TypeVar, get_args
 
 import numpy as np
 
+from ..model.arrays import Flags
 from ..model.columns import ColumnSpec, Part, columns_of, parts_of
 from ..model.tables import (
     BOOL,
@@ -37,6 +39,7 @@ from ..model.tables import (
     column,
     empty,
     list_of,
+    nulls,
     struct_of,
 )
 
@@ -238,12 +241,56 @@ def _structs(lists: Sequence[Sequence[Any] | None], kind: Kind) -> Series:
 
 def records_of(kind: type[R], table: Table) -> list[R]:
     """
-    The rows of a table as records.
+    The rows of a table as records, a column at a time.
 
     Raises:
         ValueError: As `record_of`.
     """
-    return [record_of(kind, row) for row in table.to_pylist()]
+    record: Any = kind
+    columns = {
+        part.name: _read_column(part, table)
+        for part in parts_of(record)
+        if part.name in table.columns or part.name not in _defaults(record)
+    }
+    rows = zip(*columns.values(), strict=True)
+    return [kind(**dict(zip(columns, row, strict=True))) for row in rows]
+
+
+def _read_column(part: Part, table: Table) -> list[Any]:
+    """The values of a part of a record, one per row, as `_read` gives them."""
+    if part.column is None:
+        inner = [each.name for each in columns_of(part.record) if not each.nullable]
+        known = np.ones(len(table), np.bool_)
+        for name in inner if part.nullable else ():
+            known &= table[name].known if name in table.columns else False
+        return _spread(records_of(part.record, table.filter(known)), known)
+    stored = table.columns.get(part.name) or nulls(len(table), TEXT)
+    if not part.nullable and stored.null_count:
+        raise ValueError(f"{part.name} is missing.")
+    kind, item = part.column.kind, part.column.item
+    if isinstance(stored, Structs):
+        return _spread(records_of(kind, stored.table.filter(stored.known)), stored.known)
+    if isinstance(stored, Lists) and isinstance(stored.entries, Structs):
+        entries, ends = records_of(item, stored.entries.table), stored.start.tolist()
+        own = [tuple(entries[begin:end]) for begin, end in pairwise(ends)]
+        return [
+            one if known else None for one, known in zip(own, stored.known.tolist(), strict=True)
+        ]
+    values = stored.to_pylist()
+    if kind is tuple:
+        return [
+            None if own is None else tuple(_value(item, each) for each in own) for own in values
+        ]
+    if kind in _SCALARS and _KINDS.get(kind, stored.kind) == stored.kind:
+        return values
+    read = {value: None if value is None else _value(kind, value) for value in {*values}}
+    return [read[value] for value in values]
+
+
+def _spread(values: Iterable[Any], known: Flags) -> list[Any]:
+    """(n) the values where they are known, None elsewhere."""
+    given = iter(values)
+    return [next(given) if own else None for own in known.tolist()]
 
 
 def to_json(record: Any) -> dict[str, Any]:

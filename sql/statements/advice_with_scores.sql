@@ -4,7 +4,8 @@
 -- members: for a switch, the members as a JSON list of {id, client_id, host, instance_id}; otherwise null.
 --
 -- Parameters:
---   :snapshot_id text  Id of the snapshot.
+--   :snapshot_id text       Id of the snapshot.
+--   :states text[] = null   States of the advice; null for all advice.
 SELECT
     a.*,
     to_jsonb(live) AS live,
@@ -47,5 +48,7 @@ LEFT JOIN candidate AS proposed
     AND proposed.group_id = a.group_id
     AND proposed.strategy = a.strategy
 LEFT JOIN group_metrics AS m ON m.snapshot_id = a.snapshot_id AND m.group_id = a.group_id
-WHERE a.snapshot_id = CAST(:snapshot_id AS text)
+WHERE
+    a.snapshot_id = CAST(:snapshot_id AS text)
+    AND (CAST(:states AS text []) IS NULL OR a.state = ANY(CAST(:states AS text [])))
 ORDER BY a.group_id;

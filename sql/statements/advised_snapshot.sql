@@ -1,5 +1,5 @@
 -- A snapshot as its alert needs it, the newest snapshot of the same cluster with advice, and the start of the newest
--- snapshot. Snapshots from the future, by a clock that was ahead, count for one of their own only. No row if the
+-- snapshot. verdicts: number of groups by verdict, as JSON. Snapshots from the future, by a clock that was ahead, count for one of their own only. No row if the
 -- snapshot is unknown.
 --
 -- Parameters:
@@ -25,6 +25,17 @@ SELECT
         SELECT max(any_of.started_at)
         FROM snapshot AS any_of
         WHERE any_of.cluster = s.cluster AND (has_come(any_of.started_at) OR NOT has_come(s.started_at))
-    ) AS newest_started_at
+    ) AS newest_started_at,
+    (
+        SELECT coalesce(jsonb_object_agg(told.verdict, told.groups), '{}')
+        FROM (
+            SELECT
+                a.verdict,
+                count(*) AS groups
+            FROM advice AS a
+            WHERE a.snapshot_id = s.snapshot_id
+            GROUP BY a.verdict
+        ) AS told
+    ) AS verdicts
 FROM snapshot AS s
 WHERE s.snapshot_id = CAST(:snapshot_id AS text);

@@ -336,17 +336,16 @@ def _advised(*news: News) -> tuple[AlertMessage, AlertMessage | None]:
         problems=(),
         newest_advised_id="test-20260301T090000Z-abc124",
         newest_started_at=outbox.NOW,
+        verdicts={"switch": len(news), "stay": 12},
     )
-    verdicts, owners = {"switch": len(news), "stay": 12}, {"payments": "team money"}
+    owners = {"payments": "team money"}
     moves = {
         "payments": [
             Move(topic="orders", partition=number, from_member="a", to_member="b")
             for number in range(MOVES)
         ]
     }
-    return advice_message(
-        "test", snapshot, news, moves, verdicts=verdicts, owners=owners, link=LINK
-    )
+    return advice_message("test", snapshot, news, moves, owners=owners, link=LINK)
 
 
 def _digests() -> Iterator[tuple[str, AlertMessage]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from ...model.assignments import Move
+from ...model.assignments import AdviceState, Move
 from ...model.columns import columns_of
 from ...model.errors import ClusterChanged
 from ...model.groups import Member
@@ -281,10 +281,14 @@ class MemoryAdvice(Memory):
             problems=problems,
             newest_advised_id=advised[-1] if advised else None,
             newest_started_at=own[-1].started_at,
+            verdicts=Counter(row.verdict for row in self._advice_of(snapshot_id)),
         )
 
-    def advice_with_scores(self, snapshot_id: str) -> list[ScoredAdvice]:
-        rows = self._advice_of(snapshot_id)
+    def advice_with_scores(
+        self, snapshot_id: str, states: Collection[AdviceState] | None = None
+    ) -> list[ScoredAdvice]:
+        every = self._advice_of(snapshot_id)
+        rows = [row for row in every if states is None or row.state in states]
         live, advised, running = self._candidates_of(snapshot_id)
         measured = self.tables.metrics.get(snapshot_id)
         groups = records_of(GroupMetrics, measured["group_metrics"]) if measured else []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...model.assignments import Move
+from ...model.assignments import AdviceState, Move
 from ...model.columns import columns_of
 from ...model.figures import Forecast, Score
 from ...model.groups import Member
@@ -78,10 +78,12 @@ class AdviceTables(Database):
         rows = self._execute("advised_snapshot", snapshot_id=snapshot_id)
         return AdvisedSnapshot(**rows[0]) if rows else None
 
-    def advice_with_scores(self, snapshot_id: str) -> list[ScoredAdvice]:
-        return [
-            _scored(row) for row in self._execute("advice_with_scores", snapshot_id=snapshot_id)
-        ]
+    def advice_with_scores(
+        self, snapshot_id: str, states: Collection[AdviceState] | None = None
+    ) -> list[ScoredAdvice]:
+        among = None if states is None else [*states]
+        rows = self._execute("advice_with_scores", snapshot_id=snapshot_id, states=among)
+        return [_scored(row) for row in rows]
 
     def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
         moves: dict[int, list[Move]] = {}

@@ -31,19 +31,19 @@ SNAPSHOT = AdvisedSnapshot(
     problems=(),
     newest_advised_id="test-1",
     newest_started_at=NOW,
+    verdicts={"switch": 1},
 )
 
 
 def digest(*found: News, moves: Any = None, **more: Any) -> AlertMessage:
     """The digest of some news."""
-    given = {"verdicts": {"switch": len(found)}} | more
-    snapshot = replace(SNAPSHOT, **given.pop("snapshot", {}))
-    return advice_message(CLUSTER, snapshot, found, moves or {}, **given)[0]
+    its = {"verdicts": {"switch": len(found)}} | more.pop("snapshot", {})
+    return advice_message(CLUSTER, replace(SNAPSHOT, **its), found, moves or {}, **more)[0]
 
 
 def thread(*found: News) -> AlertMessage:
     """What its thread begins with."""
-    _, more = advice_message(CLUSTER, SNAPSHOT, found, {}, verdicts={"switch": len(found)})
+    _, more = advice_message(CLUSTER, SNAPSHOT, found, {})
     assert more is not None
     return more
 
@@ -282,8 +282,11 @@ def test_the_footer_says_how_whole_the_snapshot_is() -> None:
     """A partial snapshot is called so, with its problems."""
     message = digest(
         news(),
-        snapshot={"partial": True, "problems": ["broker 3: timeout"]},
-        verdicts={"stay": 3, "switch": 1},
+        snapshot={
+            "partial": True,
+            "problems": ["broker 3: timeout"],
+            "verdicts": {"stay": 3, "switch": 1},
+        },
     )
     assert "4 groups in the cluster: 3 stay, 1 switch" in message.footer
     assert message.snapshot_id == "test-1"
