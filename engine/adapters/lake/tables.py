@@ -32,7 +32,7 @@ _FOOTERS = 500
 """As many footers are kept."""
 
 _COLUMNS = 100
-"""As many columns are kept: three times those that are the same in all snapshots a chunk of groups looks back on."""
+"""As many columns are kept: those of a chunk of groups and of its past."""
 
 _MOVING = frozenset({INT64, FLOAT64, MOMENT})
 """Kinds of columns that differ from snapshot to snapshot."""
@@ -261,13 +261,16 @@ class FileReader:
 
     def known(self, keys: Mapping[str, Place]) -> dict[str, Series]:
         """By name the columns that another file, or this one, has at their place."""
-        return {name: self._columns[key] for name, key in keys.items() if key in self._columns}
+        found = {name: self._columns.pop(key, None) for name, key in keys.items()}
+        there = {name: column for name, column in found.items() if column is not None}
+        self.keep({keys[name]: column for name, column in there.items()})
+        return there
 
     def keep(self, columns: Mapping[Place, Series]) -> None:
-        """Keep columns for files that have them, too."""
-        if len(self._columns) + len(columns) > _COLUMNS:
-            self._columns.clear()
+        """Keep columns for files that have them, too; those that were used last stay longest."""
         self._columns |= columns
+        for oldest in [*self._columns][:-_COLUMNS]:
+            self._columns.pop(oldest, None)
 
     def _footer(self, path: str, file: pa.NativeFile) -> Footer:
         key = (path, file.size())
