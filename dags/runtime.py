@@ -36,6 +36,7 @@ from evenkeel.engine.model.errors import (
     HistoryUnreachable,
     InputError,
 )
+from evenkeel.engine.model.garbage import collect_seldom
 from evenkeel.engine.model.logs import logger
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.model.states import IncidentKind
@@ -115,6 +116,7 @@ def running(step: str, *, cluster: str | None, snapshot_id: str | None = None) -
 def _noted(note: Note) -> Iterator[Ports]:
     """The same, recording the step that runs when it ends."""
     DOING.set(note.step)
+    collect_seldom()  # Airflow gives every task a process
     try:
         ports = Ports(settings())
     except ConfigError as problem:

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from evenkeel.engine.config import SECRET_KEYS, Settings
 from evenkeel.engine.model.errors import EvenkeelError
+from evenkeel.engine.model.garbage import collect_seldom
 from evenkeel.engine.pipeline.compute_steps import Write, run_step
 from evenkeel.engine.ports import Lake, Manifest, WrittenPart
 from evenkeel.engine.snapshots.chunks import CHUNK, Chunk, cut
@@ -111,10 +112,7 @@ def _settle() -> None:
     pa.set_cpu_count(1)
     # Arrow's own pool gives memory back at once: getting it again was a third of what reading took
     pa.set_memory_pool(pa.system_memory_pool())
-    # what is imported stays, and what a chunk makes is used until it is done: nothing to look for meanwhile
-    if not gc.get_freeze_count():
-        gc.freeze()
-    gc.set_threshold(200_000)
+    collect_seldom()
 
 
 def _on_workers(spark: SparkSession, chunks: Sequence[Chunk], task: _Task) -> list[Any]:
