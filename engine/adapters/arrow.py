@@ -163,6 +163,9 @@ class _Words(Sequence[Any]):
         listed: list[Any] = self._words.to_pylist()
         return listed
 
+    def __arrow_array__(self, type: Any = None) -> pa.Array:
+        return self._words if type is None else self._words.cast(type)
+
     def __len__(self) -> int:
         return len(self._words)
 

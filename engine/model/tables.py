@@ -180,8 +180,9 @@ class Numbers(Series):
     def codes(self) -> Ints:
         if self.kind == FLOAT64:
             return _ranks(self.values, self.known)
-        least = int(self.values[self.known].min(initial=0))
-        if least < -(2**61):
+        own = self.values[self.known]
+        least, most = int(own.min(initial=0)), int(own.max(initial=0))
+        if most - least >= 2**62:
             return _ranks(self.values, self.known)
         return np.where(self.known, self.values.astype(np.int64) - least, NONE)
 

@@ -7,7 +7,6 @@ Postgres documents that format with the command COPY. A struct and a list of str
 from __future__ import annotations
 
 import json
-import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -154,15 +153,18 @@ def as_binary(table: Table, types: Mapping[str, TypeEngine[Any]]) -> memoryview:
 
 def _fields(column: Series, kind: TypeEngine[Any]) -> pa.Array:
     """Each value with its length before it."""
-    if isinstance(column, Numbers):
-        return _numbers(column, _FORMS[type(kind)][0])
-    if isinstance(column, Texts):
-        return _texts(column, b"\x01" if isinstance(kind, JSONB) else b"")
-    if isinstance(column, Lists) and isinstance(kind, ARRAY):
-        return _arrays(column, kind.item_type)
-    values = as_json(to_arrow(Table({"of": column}))["of"].combine_chunks()).cast(pa.binary())
     # the version of its format goes before JSON
-    return _sized(_joined(b"\x01", values, b""), column)
+    mark = b"\x01" if isinstance(kind, JSONB) else b""
+    if isinstance(column, Texts):
+        return _texts(column, mark)
+    if isinstance(column, Numbers):
+        fields = _numbers(column, _FORMS[type(kind)][0])
+    elif isinstance(column, Lists) and isinstance(kind, ARRAY):
+        fields = _arrays(column, kind.item_type)
+    else:
+        values = as_json(to_arrow(Table({"of": column}))["of"].combine_chunks())
+        fields = _sized(values.cast(pa.binary()), mark)
+    return pc.if_else(pa.array(column.known), fields, _NULL) if column.null_count else fields
 
 
 def _numbers(column: Numbers, form: str) -> pa.Array:
@@ -172,48 +174,45 @@ def _numbers(column: Numbers, form: str) -> pa.Array:
     rows = np.empty((len(plain), 4 + size), np.uint8)
     rows[:, :4] = _big(size)
     rows[:, 4:] = plain.view(np.uint8).reshape(-1, size)
-    rows[~column.known, :4] = 255
-    return _ragged(rows, np.where(column.known, 4 + size, 4) if column.null_count else None)
+    return _ragged(rows)
 
 
 def _texts(column: Texts, mark: bytes) -> pa.Array:
     """Names come again and again, so each is encoded once."""
-    used = column.used()
-    words = [mark + word.replace(NUL, INSTEAD).encode() for word in used.words]
-    fields = pa.array([*(struct.pack(">i", len(word)) + word for word in words), _NULL])
-    return fields.take(pa.array(np.where(used.known, used.places, len(words))))
+    words = pa.array(column.words, pa.string())
+    if (np.frombuffer(_bytes(words), np.uint8) == 0).any():
+        words = pc.replace_substring(words, NUL, INSTEAD)
+    fields = pa.concat_arrays([_sized(words.cast(pa.binary()), mark), pa.array([_NULL])])
+    return fields.take(pa.array(np.where(column.known, column.places, len(words))))
 
 
 def _arrays(column: Lists, kind: TypeEngine[Any]) -> pa.Array:
-    lists = pa.ListArray.from_arrays(
-        pa.array(column.start, pa.int32()), _fields(column.entries, kind)
-    )
+    entries = _fields(column.entries, kind)
+    lists = pa.ListArray.from_arrays(pa.array(column.start, pa.int32()), entries)
     lengths = column.lengths
     # dimensions, a flag, the type of values, their number, and the first index; of no values only three of these
     head = np.array([1, 0, _FORMS[type(kind)][1], 0, 1], ">i4")
     numbers = np.tile(head, (len(column), 1))
     numbers[:, 0], numbers[:, 3] = lengths > 0, lengths
     heads = _ragged(numbers.view(np.uint8).reshape(-1, 20), np.where(lengths > 0, 20, 12))
-    return _sized(_joined(heads, pc.binary_join(lists, b""), b""), column)
+    return _sized(_joined(heads, pc.binary_join(lists, b""), b""))
 
 
-def _sized(values: pa.Array, column: Series) -> pa.Array:
-    """Values with their lengths before them, or null where the column's are unknown."""
-    sizes = pc.binary_length(values).to_numpy(zero_copy_only=False).astype(">i4")
-    fields = _joined(_ragged(sizes.view(np.uint8).reshape(-1, 4)), values, b"")
-    return pc.if_else(pa.array(column.known), fields, _NULL) if column.null_count else fields
+def _sized(values: pa.Array, mark: bytes = b"") -> pa.Array:
+    """Values with a mark, and with the length of both before it."""
+    sizes = pc.add(pc.binary_length(values), len(mark)).to_numpy().astype(">i4")
+    return _joined(_ragged(sizes.view(np.uint8).reshape(-1, 4)), mark, values, b"")
 
 
 def _ragged(rows: npt.NDArray[np.uint8], sizes: Ints | None = None) -> pa.Array:
     """The first bytes of each row, so many; without *sizes* all of them."""
     width = rows.shape[1]
-    if sizes is None:
-        sizes = np.full(len(rows), width)
-    else:
+    ends = np.arange(len(rows) + 1, dtype=np.int32) * width
+    if sizes is not None:
         rows = rows[np.arange(width) < sizes[:, None]]
-    ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+        ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     data = [None, pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(rows))]
-    return pa.Array.from_buffers(pa.binary(), len(sizes), data)
+    return pa.Array.from_buffers(pa.binary(), len(ends) - 1, data)
 
 
 def _big(number: int, form: str = ">i4") -> npt.NDArray[np.uint8]:

@@ -145,6 +145,17 @@ def test_rows_are_sorted_and_numbered_by_several_columns(told: list[tuple[Any, A
     assert len(first) == len({*told})
 
 
+@pytest.mark.parametrize("far", [2**63 - 1, 2**62, -(2**63), 2**61])
+def test_numbers_far_apart_keep_their_order(far: int) -> None:
+    """Their distance may need more than 64 bits."""
+    values = [-1, far, None, 0, far]
+    known = sorted({-1, 0, far})
+    codes = column(values, INT64).codes().tolist()
+    assert codes[2] == -1
+    ranks = [sorted({*codes} - {-1}).index(code) for code in codes if code != -1]
+    assert ranks == [known.index(value) for value in values if value is not None]
+
+
 @given(st.lists(values(TEXT)), st.lists(PLAIN[TEXT], unique=True))
 def test_texts_are_looked_up_among_others(told: list[str | None], words: list[str]) -> None:
     """An unknown text is none of them; words that no row has are dropped where they are asked for."""
