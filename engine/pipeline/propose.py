@@ -195,6 +195,7 @@ def propose_anyway(
         return propose_groups(settings, groups)
     except Exception as problem:  # noqa: BLE001
         if len(groups) > 1:
+            _log.warning("%s groups are simulated one by one", len(groups), exc_info=True)
             return [propose_anyway(settings, [one])[0] for one in groups]
         [(group, how)] = groups
         _log.exception("group %s cannot be simulated", group.group.group)

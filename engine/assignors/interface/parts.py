@@ -85,8 +85,10 @@ def arranged(
         leaders_only=group.leaders_only,
         pauses=group.pauses,
         config=_named(group.config, members) if group.config else (),
-        backlog=None if group.backlog is None else group.backlog[made.of_partitions],
+        backlog=None,
     )
+    if group.backlog is not None:
+        vars(made)["backlog"] = group.backlog[made.of_partitions]
     return made
 
 

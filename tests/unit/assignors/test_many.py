@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.assignors.interface import Answer, GroupSpec, picked, rejoining, together
+from evenkeel.engine.assignors.interface import (
+    Answer,
+    GroupSpec,
+    part_of,
+    picked,
+    rejoining,
+    together,
+)
+from evenkeel.engine.assignors.interface.rejoin import telling
 from evenkeel.engine.assignors.kit.settle import settle, settle_many
 from evenkeel.engine.assignors.promises import sketches
 from evenkeel.engine.model.assignments import Assignment
@@ -116,3 +124,17 @@ def test_some_groups_of_many_are_what_they_were() -> None:
                 else before == after
             )
             assert same or each.name in {"user_data", "config", "backlog", "pauses"}, each.name
+
+
+def test_parts_put_together_are_what_they_were_taken_from() -> None:
+    """Backlogs that all groups tell are those of the parts; a part that was changed is not taken for the old one."""
+    backlogs = [np.arange(group.partition_count) * 1.0 for group in some_groups(5, 8)]
+    groups = [replace(g, backlog=b) for g, b in zip(some_groups(5, 8), backlogs, strict=True)]
+    whole = together(groups)
+    parts = [part_of(whole, number, backlog=backlogs[number]) for number in (1, 2, 5)]
+    again, picks = together(parts), picked(whole, [1, 2, 5])
+    assert again.members == picks.members
+    for name in ("owner", "topic_start", "subscription_topic", "replica_rack", "backlog"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(picks, name))
+    silent = [telling(part, np.zeros(len(part.members), np.bool_)) for part in parts]
+    assert len(together(silent).owned_topic) == 0 < len(again.owned_topic)
