@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -144,6 +144,16 @@ class AskedGroup:
         return part_of(among.joining, number, **self._alone)
 
     @cached_property
+    def config(self) -> tuple[Mapping[str, Any], ...]:
+        """(M) what configuration says of each member, for strategies that are not ours."""
+        return tuple(settings_of(self.rule, member) for member in self.group.members)
+
+    @cached_property
+    def configured(self) -> GroupSpec:
+        """`joining`, as strategies that are not ours see it."""
+        return replace(self.joining, config=self.config)
+
+    @cached_property
     def reading(self) -> GroupSpec:
         """The same with the racks that count when it reads."""
         among, number = self._place
@@ -186,7 +196,7 @@ class AskedGroup:
         library = self.feasibilities.library if led else None
         whole, said = as_led_by(library, strategy.name, whole)
         if not is_ours(strategy):
-            whole = replace(whole, config=tuple(settings_of(self.rule, m) for m in group.members))
+            whole = replace(whole, config=self.config)
         if takes_user_data(strategy):
             # what it sends does not depend on what it owns
             whole = with_user_data(strategy, group, self.rule, telling(whole, reports))

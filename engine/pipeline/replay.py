@@ -11,7 +11,7 @@ import numpy as np
 from ..advice import FeasibilityJudgment, runs
 from ..advice.next_change import Changes, members_tried
 from ..advice.scoring import Judge
-from ..assignors import RACKED, every, takes_user_data
+from ..assignors import RACKED, every, is_ours, takes_user_data
 from ..assignors.interface import Assignor, GroupSpec, together
 from ..assignors.interface.rejoin import telling
 from ..assignors.kafka.protocol_names import with_racks
@@ -265,9 +265,10 @@ class _Batch:
         candidates: dict[int, Candidate],
         judgments: dict[int, FeasibilityJudgment],
     ) -> Iterator[tuple[int, NextChange]]:
-        key = tuple(numbers)
+        some, ours = [self.groups[number] for number in numbers], is_ours(strategy)
+        key = (ours, *numbers)
         if key not in self._changes:
-            groups = [self.groups[number].joining for number in numbers]
+            groups = [each.joining if ours else each.configured for each in some]
             self._changes[key] = Changes(self._together(groups))
         changes = self._changes[key]
         owners, silent = list[Indices](), list[int]()

@@ -187,26 +187,10 @@ def _pairs(
     return start, topics, ragged([[p for _, p in pairs] for pairs in lists])[1]
 
 
-def spec_of(
-    group: GroupSnapshot,
-    lag: Column,
-    rate: Floats,
-    config: Sequence[Mapping[str, Any]] | None = None,
-    *,
-    bytes_per_record: Floats | None = None,
-    capacity: Floats | None = None,
-) -> GroupSpec:
-    """
-    The strategies' input for a live group: see `specs_of`.
-
-    Args:
-        group: The group as snapshot.
-        lag, rate, bytes_per_record, capacity: As for `specs_of`.
-        config: Per member, what configuration says of it (weight, host ...).
-    """
-    batch = batch_of([group])
-    built = specs_of(batch, lag, rate, bytes_per_record=bytes_per_record, capacity=capacity)
-    return replace(built, config=tuple(config or [{}] * len(group.members)))
+def spec_of(group: GroupSnapshot, lag: Column, rate: Floats) -> GroupSpec:
+    """The strategies' input for a live group: see `specs_of`; configuration says nothing of its members."""
+    built = specs_of(batch_of([group]), lag, rate)
+    return replace(built, config=({},) * len(group.members))
 
 
 def specs_of(

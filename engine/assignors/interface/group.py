@@ -287,9 +287,9 @@ def learn(group: GroupSpec, other: GroupSpec) -> None:
             vars(group).setdefault(name, value)
 
 
-def with_lags(group: GroupSpec, lag: Column, **others: Any) -> GroupSpec:
-    """The group with other lags, and other fields that say nothing of its members, topics and racks."""
-    other = reporting(group, {"lag": lag, **others})
+def with_lags(group: GroupSpec, lag: Column) -> GroupSpec:
+    """The group with other lags."""
+    other = reporting(group, {"lag": lag})
     # what a function of `once` found may go by them
     for name in [name for name in vars(other) if "." in name]:
         del vars(other)[name]

@@ -38,14 +38,14 @@ def together(groups: Sequence[GroupSpec]) -> GroupSpec:
         return groups[0]
     backlogs = [group.backlog for group in groups if group.backlog is not None]
     backlog = np.concatenate(backlogs) if len(backlogs) == len(groups) else None
-    there = _whole_of(groups)
-    made = object.__new__(_Together) if there is None else reporting(there, {})
-    if there is None:
-        bounds = Bounds(
+    if (there := _whole_of(groups)) is not None:
+        made = reporting(there, {})
+    else:
+        made = object.__new__(_Together)
+        vars(made)["bounds"] = Bounds(
             members=starts_of([len(group.members) for group in groups]),
             topics=starts_of([len(group.topics) for group in groups]),
         )
-        vars(made).update(bounds=bounds)
     vars(made).update(parts=tuple(groups), backlog=backlog)
     return made
 
@@ -55,10 +55,8 @@ def _whole_of(groups: Sequence[GroupSpec]) -> GroupSpec | None:
     source: GroupSpec | None = vars(groups[0]).get("source")
     if source is None:
         return None
-    numbers, made = (
-        [vars(group).get("number", NONE) for group in groups],
-        vars(source).get(PARTS, {}),
-    )
+    numbers = [vars(group).get("number", NONE) for group in groups]
+    made = vars(source).get(PARTS, {})
     same = all(made.get(n) is group for n, group in zip(numbers, groups, strict=True))
     return picked(source, numbers) if same and all(a < b for a, b in pairwise(numbers)) else None
 

@@ -51,7 +51,7 @@ def part_of(groups: GroupSpec, number: int, **own: Any) -> GroupSpec:
         number: Which.
         own: Fields that the group has for itself alone; `together` has those of *groups*.
     """
-    part = reporting(groups, own) if groups.group_count == 1 else picked(groups, [number])
+    part = reporting(groups, {}) if groups.group_count == 1 else picked(groups, [number])
     vars(part).update(number=number, **own)
     vars(groups).setdefault(PARTS, {})[number] = part
     return part

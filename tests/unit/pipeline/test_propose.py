@@ -434,6 +434,20 @@ def test_configured_data_reaches_strategies_member_by_member(monkeypatch):
     }
 
 
+def test_configured_data_reaches_strategies_when_members_change_too(monkeypatch):
+    """A strategy that is asked what it would move next knows of each member what it knew before."""
+    seen, rule = Seen("seen"), Rule(members={"a": {"weight": 3}, "b": {"weight": 5}})
+    header = {"group_type": "classic", "assignor": "seen"}
+
+    _rows(monkeypatch, seen, settings=Settings(rules=(rule,)), ask_next_change=True, **header)
+
+    assert len(seen.asked) > 1
+    for asked in seen.asked:
+        assert len(asked.config) == len(asked.members)
+        weights = dict(zip(asked.members, (own["weight"] for own in asked.config), strict=True))
+        assert {weights.get("a", 3), weights.get("b", 5)} == {3, 5}
+
+
 @pytest.mark.parametrize(
     ("kind", "assignor", "sent", "data"),
     [
