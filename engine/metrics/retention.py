@@ -7,7 +7,7 @@ reaches `retention.bytes`. So the log start leaps, and records may stay for long
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,6 +33,9 @@ BESIDE = 0.05
 
 LEAP = 1.5
 """A commit that went so many times as fast as it ever was read was moved by retention for the rest."""
+
+EVERY = slice(None)
+"""All rows of a partition table."""
 
 
 def time_to_loss(
@@ -134,26 +137,20 @@ class _Retention:
         return _until(left, growth, unlimited=np.isinf(self.kept_offsets))
 
 
-def kept_seconds(table: PartitionTable, rows: slice | None = None) -> Floats:
+def kept_seconds(table: PartitionTable, rows: slice = EVERY) -> Floats:
     """(n) `retention.ms` in seconds, of some rows; infinity where age removes nothing, nan unknown."""
     return _limits(table, table.retention_ms, rows) / 1000
 
 
-def _limits(
-    table: PartitionTable, limits: Sequence[int | None], rows: slice | None = None
-) -> Floats:
-    """(n) a limit of each topic; infinity where it does not hold, nan unknown."""
-    topics: Iterable[int] = range(len(limits))
-    topic = table.topic
-    if rows is not None:
-        found, place = np.unique(topic[rows], return_inverse=True)
-        topics, topic = found.tolist(), place.astype(np.int32)
-    asked = ((table.cleanup_policies[each], limits[each]) for each in topics)
+def _limits(table: PartitionTable, limits: Sequence[int | None], rows: slice = EVERY) -> Floats:
+    """(n) a limit of the topic of each row; infinity where it does not hold, nan unknown."""
+    topics, place = np.unique(table.topic[rows], return_inverse=True)
+    policies = ((table.cleanup_policies[topic], limits[topic]) for topic in topics.tolist())
     of_topics = [
         np.nan if policy is None or limit is None else _in_force(policy, limit)
-        for policy, limit in asked
+        for policy, limit in policies
     ]
-    return np.array(of_topics, np.float64)[topic]
+    return np.array(of_topics, np.float64)[place]
 
 
 def _in_force(policy: str, limit: int) -> float:

@@ -205,10 +205,9 @@ def _columns(kind: Any, records: Sequence[Any]) -> dict[str, list[Any]]:
     for part in parts_of(kind):
         values = list(map(operator.attrgetter(part.name), records))
         if part.column is None:
+            there = np.array([value is not None for value in values], np.bool_)
             own = _columns(part.record, [value for value in values if value is not None])
-            for name, known in own.items():
-                given = iter(known)
-                columns[name] = [None if value is None else next(given) for value in values]
+            columns |= {name: _spread(known, there) for name, known in own.items()}
         elif part.column.kind in _SCALARS or _is_as_stored(part.column.item):
             columns[part.name] = values
         else:
