@@ -26,7 +26,7 @@ def metric_frames(measured: Mapping[str, Table], groups: Sequence[str]) -> dict[
     The frames of the metrics of a snapshot, by name.
 
     Args:
-        measured: The three datasets.
+        measured: The datasets.
         groups: Ids of the groups of the snapshot.
     """
     of_snapshot = column(groups, TEXT)
@@ -37,6 +37,7 @@ def metric_frames(measured: Mapping[str, Table], groups: Sequence[str]) -> dict[
         "group_metrics": of_snapshot,
         "member_metrics": names,
         "partition_metrics": names,
+        "rebalances": names,
     }
     frames = [
         Frame(
@@ -63,6 +64,7 @@ def build_suites(snapshot_id: str, rows: Mapping[str, int]) -> dict[str, gx.Expe
         "group_metrics": (_groups(), "the group"),
         "member_metrics": (_members(), "{member_id}"),
         "partition_metrics": (_partitions(), PARTITION),
+        "rebalances": ([], "{cause}"),
     }
     suites = {
         name: [

@@ -287,6 +287,51 @@ COMMENT ON COLUMN member_metrics.utilization IS 'Incoming rate divided by capaci
 COMMENT ON COLUMN member_metrics.not_committing IS 'True if it has lag but no longer commits any of its partitions; null if unknown.';
 COMMENT ON COLUMN member_metrics.cross_rack_partitions IS 'Number of its partitions without a replica in its rack.';
 
+CREATE TABLE rebalance (
+    snapshot_id TEXT NOT NULL,
+    cluster TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    config_version TEXT NOT NULL,
+    since TIMESTAMP WITH TIME ZONE NOT NULL,
+    until TIMESTAMP WITH TIME ZONE NOT NULL,
+    cause TEXT NOT NULL,
+    rebalances INTEGER NOT NULL,
+    counted_by_epoch BOOLEAN NOT NULL,
+    unseen_rebalances INTEGER,
+    joined TEXT[] NOT NULL,
+    left_members TEXT[] NOT NULL,
+    restarted TEXT[] NOT NULL,
+    partitions_moved INTEGER,
+    partition_seconds DOUBLE PRECISION NOT NULL,
+    delayed_records DOUBLE PRECISION,
+    with_remedy JSONB,
+    facts JSONB NOT NULL,
+    CONSTRAINT rebalance_pkey PRIMARY KEY (snapshot_id, group_id),
+    CONSTRAINT rebalance_snapshot_fkey FOREIGN KEY(snapshot_id) REFERENCES snapshot (snapshot_id) ON DELETE CASCADE
+);
+
+CREATE INDEX rebalance_of_group ON rebalance (cluster, group_id, until);
+
+COMMENT ON TABLE rebalance IS 'One row per group and snapshot if the group rebalanced since the previous snapshot: cause and cost.';
+COMMENT ON COLUMN rebalance.snapshot_id IS 'Id of the snapshot.';
+COMMENT ON COLUMN rebalance.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN rebalance.group_id IS 'Consumer group.';
+COMMENT ON COLUMN rebalance.config_version IS 'Hash of the configuration that it was computed with.';
+COMMENT ON COLUMN rebalance.since IS 'Start of the previous snapshot.';
+COMMENT ON COLUMN rebalance.until IS 'Start of the snapshot.';
+COMMENT ON COLUMN rebalance.cause IS 'Most specific cause: crash loop, scaler flapping, deploy, subscription changed, partitions added, coordinator moved, poll timeout, session timeout, member restarted, members added, members removed or unknown.';
+COMMENT ON COLUMN rebalance.rebalances IS 'Number of rebalances, at least; 0 if static members restarted without one.';
+COMMENT ON COLUMN rebalance.counted_by_epoch IS 'True if group epochs or generations count them; otherwise each dynamic member that joined or left counts.';
+COMMENT ON COLUMN rebalance.unseen_rebalances IS 'Number of those that left no trace in the members; null if unknown.';
+COMMENT ON COLUMN rebalance.joined IS 'Identities that joined, at most 20.';
+COMMENT ON COLUMN rebalance.left_members IS 'Identities that left, at most 20.';
+COMMENT ON COLUMN rebalance.restarted IS 'Identities that restarted, at most 20.';
+COMMENT ON COLUMN rebalance.partitions_moved IS 'Number of reassigned partitions; null while the group is rebalancing.';
+COMMENT ON COLUMN rebalance.partition_seconds IS 'Partition-seconds without consumption.';
+COMMENT ON COLUMN rebalance.delayed_records IS 'Records that arrived meanwhile; null if the incoming rate is unknown.';
+COMMENT ON COLUMN rebalance.with_remedy IS 'The same with other settings: a list of {remedy, partition_seconds, delayed_records}.';
+COMMENT ON COLUMN rebalance.facts IS 'Evidence, as in group_metrics.';
+
 CREATE TABLE partition_latest (
     snapshot_id TEXT NOT NULL,
     cluster TEXT NOT NULL,

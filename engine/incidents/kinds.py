@@ -33,6 +33,8 @@ KINDS: Mapping[TroubleKind, Kind] = MappingProxyType(
     {
         Diagnosis.NO_MEMBERS: Kind(numbers=(LAG, DELAY)),
         Diagnosis.GROUP_DELETED: Kind(timed=True),
+        Diagnosis.CRASH_LOOP: Kind(numbers=(LAG, DELAY), timed=True),
+        Diagnosis.SCALER_FLAPPING: Kind(numbers=(LAG, DELAY), timed=True),
         Diagnosis.REBALANCING: Kind(
             lasts="rebalancing_seconds", numbers=(LAG, DELAY, PRODUCTION), timed=True
         ),

@@ -41,6 +41,9 @@ NOBODY: Mapping[str, str] = MappingProxyType({})
 SAFE: Mapping[str, Fact] = MappingProxyType({})
 """No group has stores that would be lost with one rack."""
 
+BY_DEPLOY = frozenset({Diagnosis.REBALANCING, Diagnosis.CATCHING_UP})
+"""What a deploy brings, and ends with it."""
+
 ON_THEIR_OWN = 2
 """In so many intervals commits went on without members: then somebody consumes who is none (`assign()`, Spark)."""
 
@@ -106,7 +109,7 @@ def _troubles(look: Circumstances) -> Iterator[Trouble]:
     for kind, rule in RULES:
         if kind in KINDS and (facts := tuple(rule(look.group))):
             told = TOLD.get(kind, _behind_by if kind in CAPACITY else _plain)
-            if found := told(look, kind, facts):
+            if (found := told(look, kind, facts)) and not look.explained(kind):
                 yield found
 
 
@@ -129,6 +132,10 @@ class Circumstances:
         self.withheld = withheld.get(self.header.group)
         self.snapshots = [(seen.batch, number), *_snapshots(self.header.group, earlier)]
         """Now and before, newest first, as far as the group could be read: the samples of the observation."""
+
+    def explained(self, kind: Diagnosis) -> bool:
+        """Whether a deploy explains a problem: it is part of it, and ends with it."""
+        return kind in BY_DEPLOY and self.group.deploying
 
     @cached_property
     def lacks_members(self) -> bool:

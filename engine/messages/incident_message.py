@@ -61,7 +61,7 @@ ONLY_MORE = "You hear of it again only if it is more than that."
 LINES = 6
 """Lines of a message about many: with summary and footer, Slack shows eight."""
 
-WHY_BEHIND = CAPACITY | {Diagnosis.REBALANCING}
+WHY_BEHIND = CAPACITY | {Diagnosis.CRASH_LOOP, Diagnosis.SCALER_FLAPPING, Diagnosis.REBALANCING}
 """Causes that explain a time lag."""
 
 KINDS: Mapping[EventKind, MessageKind] = {

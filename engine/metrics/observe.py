@@ -25,6 +25,7 @@ from .history import Rate, TimeLag, deviation, rate, time_lag
 from .lag import Lag, OffsetReset, measure_lag
 from .past import Past, owners_before
 from .racks import RecordSize, record_size
+from .rebalance_causes import RebalanceCauses, evidence
 from .rebalances import Rebalances
 from .retention import evicted, time_to_loss
 from .samples import Samples, silent_members
@@ -107,6 +108,7 @@ class Observation:
         lags: Now and before, newest first, (n) the lags as people see them.
         known: What the configuration knows of the groups.
         rebalances: Those that members brought who came or went.
+        causes: Why groups rebalanced.
     """
 
     batch: GroupBatch
@@ -127,6 +129,7 @@ class Observation:
     lags: Sequence[Column]
     known: Known
     rebalances: Rebalances
+    causes: RebalanceCauses
 
     @property
     def delay(self) -> Floats:
@@ -183,7 +186,7 @@ class Observation:
     @cached_property
     def findings(self) -> tuple[tuple[Fact, ...], ...]:
         """(G) what is odd, each with its numbers."""
-        return _findings(self.past, self.lag, self.counted)
+        return _findings(self.past, self.lag, self.counted, self.causes)
 
     @cached_property
     def still(self) -> Flags:
@@ -226,7 +229,7 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
     )
     delays = delay(samples, interval, batch.group, ASSUMED_INTERVAL)
     behind = np.nan_to_num(delays) > known.objective[batch.group]
-    rebalances = Rebalances.of(past)
+    rebalances, causes = Rebalances.of(past), RebalanceCauses(past, samples)
     capacity = _capacity(samples, behind, interval, rebalances, known)
     evidence = Evidence(
         batch=batch,
@@ -243,6 +246,7 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         time_to_loss=time_to_loss(table, log_start, consumption, production, age),
         loss_within=known.loss_within,
         evicted=evicted(samples, behind, RECENT),
+        causes=causes,
         held_back=held_back(past, samples, _patience(interval, known)[batch.group]),
     )
     return Observation(
@@ -264,6 +268,7 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         lags=lags,
         known=known,
         rebalances=rebalances,
+        causes=causes,
     )
 
 
@@ -348,7 +353,9 @@ def _counted(batch: GroupBatch, subscribed_topics: Sequence[frozenset[str]]) -> 
     return counted
 
 
-def _findings(past: Past, lag: Lag, counted: Flags) -> tuple[tuple[Fact, ...], ...]:
+def _findings(
+    past: Past, lag: Lag, counted: Flags, causes: RebalanceCauses
+) -> tuple[tuple[Fact, ...], ...]:
     batch = past.now
     findings: list[list[Fact]] = [[] for _ in batch.headers]
     owned = member_counts(batch.partitions.owner, len(batch.members))
@@ -360,6 +367,8 @@ def _findings(past: Past, lag: Lag, counted: Flags) -> tuple[tuple[Fact, ...], .
         elif batch.topics[group] and idle[group]:
             known = {"bound": int(batch.members.counts[group]), "partitions": partitions[group]}
             findings[group].append(finding("idle_members", after=idle[group], **known))
+    for group, caused in causes.newest.items():
+        findings[group] += evidence(caused)
     for group, fact in itertools.chain(
         unequal_subscriptions(past), _of_offsets(batch, lag, counted)
     ):

@@ -129,6 +129,13 @@ class Past:
         )
 
     @cached_property
+    def owners(self) -> Indices:
+        """(samples, n) the owner of each partition, numbered as in the batch of its sample; NONE for nobody."""
+        columns = [old.partitions.owner for old in self.earlier]
+        owners: Indices = self.gather(columns, NONE, np.int32)
+        return owners
+
+    @cached_property
     def _unread(self) -> npt.NDArray[np.bool_]:
         columns = [old.partitions.commit_unread for old in self.earlier]
         unread: npt.NDArray[np.bool_] = self.gather(columns, False, np.bool_)

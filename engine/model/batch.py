@@ -29,6 +29,7 @@ class Members:
     Attributes:
         start: (G + 1) where each group's members begin.
         ids, identities, client_ids, hosts, instance_ids, racks, rack_sources: As in `model.Member`.
+        generations: Generation or epoch of the assignment of each; None unknown.
         subscription_start, subscription_topic: Ragged, member -> the topics it subscribes to, by their place in
             *topic_names*; none where that is not known.
         subscription_known: (M) whether its subscription is known at all.
@@ -42,6 +43,7 @@ class Members:
     instance_ids: Sequence[str | None]
     racks: Sequence[str | None]
     rack_sources: Sequence[str | None]
+    generations: Sequence[int | None]
     subscription_start: Ints
     subscription_topic: Ints
     topic_names: Sequence[str]
@@ -196,6 +198,7 @@ def batch_of(groups: Sequence[GroupSnapshot]) -> GroupBatch:
             instance_ids=[m.instance_id for m in members],
             racks=[m.rack for m in members],
             rack_sources=[m.rack_source for m in members],
+            generations=[m.generation for m in members],
             subscription_start=subscribed,
             subscription_topic=topics.astype(np.int64),
             topic_names=names,

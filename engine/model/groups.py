@@ -196,8 +196,8 @@ class GroupHeader:
     Properties of a group in a snapshot, without its members and partitions.
 
     *assignor* is the name of the elected protocol or server-side assignor in the Kafka protocol. *error* is the read
-    error; members and partitions may then be incomplete. *follower_fetching* is whether consumers may fetch from the
-    closest replica (KIP-392), *group_assignors* the assignors that members of a KIP-848 group can request from every
+    error; members and partitions may then be incomplete. *coordinator* is the id of the broker that coordinates it.
+    *follower_fetching* is whether consumers may fetch from the closest replica (KIP-392), *group_assignors* the assignors that members of a KIP-848 group can request from every
     broker, by their names in the protocol; None unknown.
     """
 
@@ -210,6 +210,7 @@ class GroupHeader:
     protocol_type: str | None = None
     assignor: str | None = None
     epoch: int | None = None
+    coordinator: int | None = None
     error: str | None = None
     topology: str | None = None
     follower_fetching: bool | None = None

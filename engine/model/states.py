@@ -106,6 +106,8 @@ class Diagnosis(enum.StrEnum):
     UNKNOWN = "unknown"
     NO_MEMBERS = "no members"
     GROUP_DELETED = "group deleted"
+    CRASH_LOOP = "crash loop"
+    SCALER_FLAPPING = "scaler flapping"
     REBALANCING = "rebalancing"
     DATA_LOSS = "data loss"
     OFFSETS_SKIPPED = "offsets skipped"
@@ -211,6 +213,41 @@ HALTED = frozenset(
 
 SECONDS_BEHIND = CAPACITY | {Diagnosis.CATCHING_UP}
 """Causes of one problem, with the same amount in seconds."""
+
+
+class RebalanceCause(enum.StrEnum):
+    """
+    Causes of rebalances, the most specific first (`metrics.rebalance_causes`).
+
+    The first three concern several snapshots; the others one interval between two.
+    """
+
+    CRASH_LOOP = "crash loop"
+    SCALER_FLAPPING = "scaler flapping"
+    DEPLOY = "deploy"
+    SUBSCRIPTION_CHANGED = "subscription changed"
+    PARTITIONS_ADDED = "partitions added"
+    COORDINATOR_MOVED = "coordinator moved"
+    POLL_TIMEOUT = "poll timeout"
+    SESSION_TIMEOUT = "session timeout"
+    MEMBER_RESTARTED = "member restarted"
+    MEMBERS_ADDED = "members added"
+    MEMBERS_REMOVED = "members removed"
+    UNKNOWN = "unknown"
+
+    @property
+    def measure(self) -> str:
+        """Its name among facts."""
+        return f"rebalanced_{self.name.lower()}"
+
+
+class Remedy(enum.StrEnum):
+    """Settings that make rebalances rarer or shorter."""
+
+    STATIC_MEMBERSHIP = "static membership"
+    COOPERATIVE = "cooperative rebalancing"
+    CONSUMER_PROTOCOL = "consumer protocol"
+    LONGER_SESSION_TIMEOUT = "longer session timeout"
 
 
 class Mark(enum.StrEnum):

@@ -6,7 +6,7 @@ members, and if all subscribed partitions with a commit are *current*: within th
 the lag SLO at earlier samples, and without data loss. `observe` finds no problem in such a group, because the time
 behind is an age minus the commit interval, so it is within any limit that the age is within. Groups that fail the check
 may be healthy, too. Groups with standby stores are always evaluated, because of the racks of their copies
-(`streams.store_copies`).
+(`streams.store_copies`), and so are groups whose members changed often, because of crash loops.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from ..config import Settings
 from ..metrics.diagnosis.evidence import RECENT
 from ..metrics.observe import OBJECTIVE
+from ..metrics.rebalance_causes import RETURNS
 from ..metrics.transactions import MARKERS
 from ..model.arrays import NONE, Column, Flags, Floats, Ints
 from ..model.states import REBALANCING
@@ -26,7 +27,7 @@ from ..model.tables import Table, Texts
 from ..ports import Lake
 from ..snapshots import split_snapshot_id
 from ..snapshots.arrays import among, distinct, ints_of, numbers_of
-from ..snapshots.groups_with_past import Lookback
+from ..snapshots.groups_with_past import Lookback, of_the_past
 
 SAMPLES = RECENT + 2
 """Snapshots that are looked at: the newest, those in which a jump may begin, and one more for the age in the last."""
@@ -61,6 +62,7 @@ def plainly_well(lake: Lake, settings: Settings, lookback: Lookback) -> set[str]
         return set()
     glance = _Glance(lake, settings, newest)
     glance.doubt(lookback.withheld)
+    glance.doubt_churn(lookback.ids)
     samples = [glance.newest()]
     for snapshot_id in before:
         glance.doubt(group for of, group in lookback.distrusted if of == snapshot_id)
@@ -222,6 +224,24 @@ class _Glance:
 
     def _need(self, sample: _Sample) -> None:
         self.keep(~np.isnan(sample.begin + sample.end + sample.at))
+
+    def doubt_churn(self, ids: Sequence[str]) -> None:
+        """Groups whose members changed in as many intervals as a crash loop takes have to be looked at."""
+        changes = np.zeros(len(self.groups), np.int64)
+        newer: Ints | None = None
+
+        def read(snapshot_id: str) -> Table:
+            return self._read(snapshot_id, "members", "group_id", "member_id")
+
+        for _, members in of_the_past(ids, read):
+            group, ids_of = self._numbers(members["group_id"]), members["member_id"]
+            own = np.append([*map(hash, ids_of.words)], 0).astype(np.int64)[ids_of.places]
+            marks = np.zeros(len(self.groups) + 1, np.int64)  # the last is of groups that are gone
+            np.add.at(marks, group, own)
+            if newer is not None:
+                changes += marks[:-1] != newer[:-1]
+            newer = marks
+        self.fine &= changes < RETURNS
 
     def doubt(self, groups: Iterable[str]) -> None:
         """These groups have to be looked at."""

@@ -30,6 +30,7 @@ from ..snapshots.groups_with_past import (
 from ..snapshots.learned import Learned
 from ..snapshots.validation import silent_group
 from .metric_rows import MetricRows
+from .rebalance_rows import rebalance_rows
 
 Tables = dict[str, Table]
 
@@ -190,4 +191,5 @@ def tables_of(
         "group_metrics": rows.of_groups(),
         "member_metrics": rows.of_members(),
         "partition_metrics": rows.of_partitions(),
+        "rebalances": rebalance_rows(settings, observed, rows.sound),
     }

@@ -56,6 +56,7 @@ from .printed_rows import (
     TradeoffRow,
     WhatIfRow,
 )
+from .rebalance import RebalanceRow, RemedyCost
 from .rollup import (
     ConsumerGroup,
     DiagnosisSpan,
@@ -76,6 +77,7 @@ TABLES: Mapping[str, type] = {
     "validation": ValidationRow,
     "group_metrics": GroupMetrics,
     "member_metrics": MemberMetrics,
+    "rebalance": RebalanceRow,
     "partition_latest": PartitionLatest,
     "partition_worst": PartitionWorst,
     "candidate": CandidateRow,
@@ -154,9 +156,11 @@ __all__ = [
     "PartitionWorst",
     "PlacementRow",
     "Readers",
+    "RebalanceRow",
     "RecordedSnapshot",
     "Regret",
     "RegretRow",
+    "RemedyCost",
     "Rollup",
     "SilenceKind",
     "SilenceRow",

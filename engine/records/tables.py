@@ -191,6 +191,12 @@ VALIDATION = _table(
 GROUP_METRICS = _table("group_metrics", _refers_to(*_OF_SNAPSHOT), key=("snapshot_id", "group_id"))
 # many rows per group: a trigger of `snapshot` deletes them, because a foreign key is checked row by row
 MEMBER_METRICS = _table("member_metrics", key=("snapshot_id", "group_id", "member_id"))
+REBALANCE = _table(
+    "rebalance",
+    _refers_to(*_OF_SNAPSHOT),
+    Index("rebalance_of_group", "cluster", "group_id", "until"),
+    key=("snapshot_id", "group_id"),
+)
 PARTITION_LATEST, PARTITION_WORST = (
     _table(name, key=("snapshot_id", "group_id", "topic", "partition"))
     for name in ("partition_latest", "partition_worst")

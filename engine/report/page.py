@@ -278,7 +278,7 @@ def _environment() -> Environment:
 
 
 _CALM = {Diagnosis.HEALTHY: "well", Diagnosis.CATCHING_UP: "mending", Diagnosis.UNKNOWN: "unknown"}
-_POOR = CAPACITY | {Diagnosis.REBALANCING}
+_POOR = CAPACITY | {Diagnosis.CRASH_LOOP, Diagnosis.SCALER_FLAPPING, Diagnosis.REBALANCING}
 
 
 def group_class(diagnosis: Diagnosis) -> str:

@@ -210,6 +210,7 @@ def _header(row: Mapping[str, Any], taken_at: datetime, cluster: ClusterTables) 
         protocol_type=row["protocol_type"],
         assignor=row["assignor"],
         epoch=row["epoch"],
+        coordinator=row["coordinator"],
         error=row["error"],
         topology=row["topology"],
         follower_fetching=cluster.follower_fetching,

@@ -168,6 +168,7 @@ OF_THE_PAST: Mapping[str, Sequence[str]] = {
         "client_host",
         "instance_id",
         "subscription",
+        "generation",
         "assigned_topics",
         "assigned_partitions",
     ),

@@ -167,6 +167,7 @@ class SnapshotRows:
             instance_ids=instances,
             racks=rows["rack"].to_pylist(),
             rack_sources=rows["rack_source"].to_pylist(),
+            generations=rows["generation"].to_pylist(),
             subscription_start=self._subscription[0],
             subscription_topic=self._subscription[1],
             topic_names=self.names,

@@ -16,6 +16,7 @@ from ..records import (
     MemberRow,
     PartitionMetricsRow,
     PartitionRow,
+    RebalanceRow,
     ValidationRow,
     kind_of,
     schema_of,
@@ -39,6 +40,7 @@ RECORDS: Mapping[str, Mapping[str, type]] = {
         "group_metrics": GroupMetrics,
         "member_metrics": MemberMetrics,
         "partition_metrics": PartitionMetricsRow,
+        "rebalances": RebalanceRow,
     },
     "candidates": {"candidates": CandidateRow},
 }

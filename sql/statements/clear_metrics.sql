@@ -11,6 +11,9 @@ WHERE snapshot_id = :snapshot_id;
 DELETE FROM member_metrics
 WHERE snapshot_id = :snapshot_id;
 
+DELETE FROM rebalance
+WHERE snapshot_id = :snapshot_id;
+
 DELETE FROM partition_worst
 WHERE snapshot_id = :snapshot_id;
 

@@ -144,6 +144,7 @@ class ResultTables(Database):
             )
             for name in ("group_metrics", "member_metrics"):
                 load(connection, tables[name], name)
+            load(connection, tables["rebalances"], "rebalance")
             load(connection, worst(partitions), "partition_worst")
             own = {"snapshot_id": snapshot_id, "cluster": held.cluster, "taken_at": held.started_at}
             execute(connection, "note_samples", **own)

@@ -27,6 +27,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "report": "Write an HTML report of groups over time.",
             "serve": "Serve lag, diagnoses and forecasts as Prometheus metrics.",
             "query": "Query the history database by name.",
+            "rebalances": "Show why groups rebalanced, the cost, and the settings that reduce it.",
             "mcp": "Answer agents over the Model Context Protocol.",
         },
         "Plan a change": {

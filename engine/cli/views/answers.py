@@ -32,7 +32,7 @@ _TOPICS: Mapping[str, tuple[str, ...]] = {
     ),
     "History": (
         *("worst_groups", "worse_groups", "before_after", "lag_history", "lag_trend", "churn"),
-        *("membership_changes", "same_hour"),
+        *("rebalances", "rebalance_bill", "membership_changes", "same_hour"),
     ),
     "Incidents": ("incident_history", "incident_totals"),
     "Advice": (

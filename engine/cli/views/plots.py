@@ -235,6 +235,8 @@ _OF_DIAGNOSIS = {
     Diagnosis.HEALTHY: "#d9f0d3",
     Diagnosis.CATCHING_UP: "#ffffb3",
     Diagnosis.UNKNOWN: "#eeeeee",
+    Diagnosis.CRASH_LOOP: "#e7d4e8",
+    Diagnosis.SCALER_FLAPPING: "#e7d4e8",
     Diagnosis.REBALANCING: "#e7d4e8",
     Diagnosis.SKEWED_LOAD: "#fdd9a0",
     Diagnosis.SLOW_MEMBER: "#fdc0a0",

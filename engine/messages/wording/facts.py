@@ -18,6 +18,7 @@ from . import (
     explanations,
     gains_and_losses,
     lifecycle,
+    rebalances,
     runbook,
     streams,
     troubles,
@@ -174,6 +175,7 @@ CLAUSES: Mapping[str, Clause] = {
     **unreadable.CLAUSES,
     **streams.CLAUSES,
     **assumptions.CLAUSES,
+    **rebalances.CLAUSES,
     "rebalancing": "rebalancing ({names}): the assignment is changing",
     "idle_members": "{after} of {bound:member} own none of the {partitions}",
     "unequal_subscriptions": (

@@ -255,6 +255,8 @@ def _nobody(fact: Fact, _: Sequence[Fact]) -> str:
 DIAGNOSES: Mapping[str, Short] = {
     "unreadable": _quoted("{}"),
     "no_members": _nobody,
+    "crash_loop": lambda fact, _: _fit(f"{{}}: {brief(known(fact.after))} joins", _first(fact)),
+    "scaler_flapping": _counted("{} reversals of members"),
     "rebalancing": _named("{}"),
     "data_loss": lambda fact, _: (
         "unread records are being deleted"

@@ -217,6 +217,11 @@ ASSIGNED_BY_HAND = (
 )
 """For a group that may never have members."""
 
+
+def _stop_looper(fact: Fact) -> str:
+    return filled("Check the logs and the restarts of {first}.", fact)
+
+
 TROUBLES: Mapping[Diagnosis, Words] = {
     Diagnosis.UNKNOWN: Words(
         called="unreadable",
@@ -243,6 +248,23 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         more=(
             "It was deleted, or its commits expired. Without commits, consumers start according to auto.offset.reset."
         ),
+    ),
+    Diagnosis.CRASH_LOOP: Words(
+        what="{names} joined {after} times within {before:duration}, one of {bound:member}",
+        impact="{names} {joins|join} the group again and again, and each time the group rebalances",
+        headline="crash loop of {who:member}, {after} joins in {before:roughly}",
+        action="Check the logs and the restarts of the member.",
+        action_about=_stop_looper,
+        more="It crashes, or exceeds max.poll.interval.ms. Until it is fixed, stop it: the others take over.",
+    ),
+    Diagnosis.SCALER_FLAPPING: Words(
+        what=(
+            "{names} came and went: the number of members changed direction {after} times within {before:duration}"
+        ),
+        impact="an autoscaler adds and removes {who:member} again and again, and each time the group rebalances",
+        headline="scaler flapping, {after} reversals in {before:roughly}",
+        action="Pause the autoscaler, or raise its stabilization window.",
+        more="Scale by the trend of the lag, not by its momentary value.",
     ),
     Diagnosis.REBALANCING: Words(
         what="the group is rebalancing ({names})",

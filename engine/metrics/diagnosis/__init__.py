@@ -5,6 +5,8 @@ What is the matter with a group: the first of these that holds. All that hold ar
 | --- | --- |
 | unknown | it could not be read, or what would say how far behind it is, is missing |
 | no members | nobody is there to consume |
+| crash loop | a member joins again and again |
+| scaler flapping | the number of members rises and falls again and again |
 | rebalancing | ownership is in motion |
 | data loss | retention removed what it had not read, from where its commit stands now, or pushes its commits on |
 | offsets skipped | a commit jumped forward faster than a member consumes, or over what retention removed |
@@ -68,6 +70,7 @@ def diagnose(evidence: Evidence) -> list[Diagnosed]:
     odd |= evidence.jumped | evidence.over_lost
     odd |= evidence.counted & (evidence.evicted | ~np.isnan(evidence.held_back))
     looked_at = count_by(odd, batch.start) > 0
+    looked_at[[*evidence.causes.repeated]] = True
     looked_at |= (batch.members.counts == 0) | (count_by(evidence.counted, batch.start) == 0)
     return [
         first_of(evidence.of_group(group))

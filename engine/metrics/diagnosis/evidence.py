@@ -14,6 +14,7 @@ from ...model.labels import Labels
 from ...model.states import CapacityBasis
 from ...model.text import member_names
 from ..capacity import Capacity
+from ..rebalance_causes import RebalanceCauses, Repeated
 from ..samples import Samples, any_of_owner, silent_members, sums_by_owner
 
 RECENT = 3
@@ -41,6 +42,7 @@ class Evidence:
         time_to_loss: (n) seconds until retention reaches what is not read; nan unknown.
         loss_within: (G) seconds: retention that reaches it sooner is a loss ahead.
         evicted: (n) whether retention has lately removed what was not read, though commits went on.
+        causes: Why groups rebalanced.
         held_back: (n) seconds for which records have waited behind an open transaction; nan where none do.
     """
 
@@ -58,6 +60,7 @@ class Evidence:
     time_to_loss: Floats
     loss_within: Floats
     evicted: Flags
+    causes: RebalanceCauses
     held_back: Floats
 
     @cached_property
@@ -113,6 +116,9 @@ class OneGroup:
         )
         self.header: GroupHeader = batch.headers[group]
         self.names = names_of(batch, own)
+        self.repeated: Repeated | None = evidence.causes.repeated.get(group)
+        """A crash loop or a flapping scaler; None without one."""
+        self.deploying = group in evidence.causes.deploying
         self.nobody = not (self.names or self.header.rebalancing or self.header.members_unread)
         """Whether it has no members; not where they could not be read."""
         self.hosts = batch.members.hosts[own]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...model.arrays import Flags
 from ...model.facts import Fact, FactKind, fact
-from ...model.states import Diagnosis
+from ...model.states import Diagnosis, RebalanceCause
 from .evidence import OneGroup
 
 SLOW = 0.75
@@ -51,6 +51,22 @@ def _no_members(group: OneGroup) -> Iterator[Fact]:
             Diagnosis.NO_MEMBERS,
             after=float(group.arrivals[group.counted].sum()) if group.has_past else None,
             partitions=int(group.counted.sum()),
+        )
+
+
+def _crash_loop(group: OneGroup) -> Iterator[Fact]:
+    return _repeated(group, Diagnosis.CRASH_LOOP, RebalanceCause.CRASH_LOOP)
+
+
+def _scaler_flapping(group: OneGroup) -> Iterator[Fact]:
+    return _repeated(group, Diagnosis.SCALER_FLAPPING, RebalanceCause.SCALER_FLAPPING)
+
+
+def _repeated(group: OneGroup, diagnosis: Diagnosis, cause: RebalanceCause) -> Iterator[Fact]:
+    seen = group.repeated
+    if seen is not None and seen.cause is cause:
+        yield _stated(
+            diagnosis, [*seen.names], before=seen.seconds, after=seen.times, bound=len(group.names)
         )
 
 
@@ -304,6 +320,8 @@ def _unknown(group: OneGroup) -> Iterator[Fact]:
 RULES: tuple[tuple[Diagnosis, Rule], ...] = (
     (Diagnosis.UNKNOWN, _unreadable),
     (Diagnosis.NO_MEMBERS, _no_members),
+    (Diagnosis.CRASH_LOOP, _crash_loop),
+    (Diagnosis.SCALER_FLAPPING, _scaler_flapping),
     (Diagnosis.REBALANCING, _rebalancing),
     (Diagnosis.DATA_LOSS, _losing_records),
     (Diagnosis.OFFSETS_SKIPPED, _skipped_records),

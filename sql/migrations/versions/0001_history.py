@@ -586,6 +586,30 @@ def upgrade() -> None:
     )
     op.create_index('group_sample_changes', 'group_sample', ['group_number', 'taken_at'], unique=False, postgresql_where=sa.text('would_have_moved IS NOT NULL'))
     op.create_index('group_sample_taken_at', 'group_sample', ['taken_at'], unique=False, postgresql_using='brin', postgresql_with={'pages_per_range': 16, 'autosummarize': 'on'})
+    op.create_table('rebalance',
+    sa.Column('snapshot_id', sa.Text(), nullable=False, comment='Id of the snapshot.'),
+    sa.Column('cluster', sa.Text(), nullable=False, comment='Configured name of the cluster.'),
+    sa.Column('group_id', sa.Text(), nullable=False, comment='Consumer group.'),
+    sa.Column('config_version', sa.Text(), nullable=False, comment='Hash of the configuration that it was computed with.'),
+    sa.Column('since', sa.DateTime(timezone=True), nullable=False, comment='Start of the previous snapshot.'),
+    sa.Column('until', sa.DateTime(timezone=True), nullable=False, comment='Start of the snapshot.'),
+    sa.Column('cause', sa.Text(), nullable=False, comment='Most specific cause: crash loop, scaler flapping, deploy, subscription changed, partitions added, coordinator moved, poll timeout, session timeout, member restarted, members added, members removed or unknown.'),
+    sa.Column('rebalances', sa.Integer(), nullable=False, comment='Number of rebalances, at least; 0 if static members restarted without one.'),
+    sa.Column('counted_by_epoch', sa.Boolean(), nullable=False, comment='True if group epochs or generations count them; otherwise each dynamic member that joined or left counts.'),
+    sa.Column('unseen_rebalances', sa.Integer(), nullable=True, comment='Number of those that left no trace in the members; null if unknown.'),
+    sa.Column('joined', postgresql.ARRAY(sa.Text()), nullable=False, comment='Identities that joined, at most 20.'),
+    sa.Column('left_members', postgresql.ARRAY(sa.Text()), nullable=False, comment='Identities that left, at most 20.'),
+    sa.Column('restarted', postgresql.ARRAY(sa.Text()), nullable=False, comment='Identities that restarted, at most 20.'),
+    sa.Column('partitions_moved', sa.Integer(), nullable=True, comment='Number of reassigned partitions; null while the group is rebalancing.'),
+    sa.Column('partition_seconds', sa.Double(), nullable=False, comment='Partition-seconds without consumption.'),
+    sa.Column('delayed_records', sa.Double(), nullable=True, comment='Records that arrived meanwhile; null if the incoming rate is unknown.'),
+    sa.Column('with_remedy', postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True, comment='The same with other settings: a list of {remedy, partition_seconds, delayed_records}.'),
+    sa.Column('facts', postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=False, comment='Evidence, as in group_metrics.'),
+    sa.ForeignKeyConstraint(['snapshot_id'], ['snapshot.snapshot_id'], name=op.f('rebalance_snapshot_fkey'), ondelete='CASCADE'),
+    sa.PrimaryKeyConstraint('snapshot_id', 'group_id', name=op.f('rebalance_pkey')),
+    comment='One row per group and snapshot if the group rebalanced since the previous snapshot: cause and cost.'
+    )
+    op.create_index('rebalance_of_group', 'rebalance', ['cluster', 'group_id', 'until'], unique=False)
     op.create_table('member_metrics',
     sa.Column('snapshot_id', sa.Text(), nullable=False, comment='Id of the snapshot.'),
     sa.Column('cluster', sa.Text(), nullable=False, comment='Configured name of the cluster.'),

@@ -1,0 +1,560 @@
+"""
+Why a group rebalanced, from its members, epochs, subscriptions and commits in consecutive snapshots.
+
+Kafka keeps no record of rebalances. What two snapshots differ in tells most causes, and the snapshots before tell
+whether a change is one of many:
+
+| cause | evidence |
+| --- | --- |
+| crash loop | a member (by instance id, client id, or client id and host) joined 3 times or more in the lookback |
+| scaler flapping | members that come and go together: the number of members rose and fell twice or more |
+| deploy | new members replace 2 or more of those at the beginning of the lookback, each once |
+| subscription changed | the group subscribes to other topics |
+| partitions added | a subscribed topic was created or has more partitions |
+| coordinator moved | another broker coordinates the group |
+| poll timeout | a member left while its partitions had lag and no commits, and returned after it had left |
+| session timeout | the same, and it did not return |
+| member restarted | a member returned with another member id |
+| members added, members removed | the others |
+| unknown | the epoch, the assignment or the state shows a rebalance, and nothing else changed |
+
+**Number of rebalances.** A KIP-848 group has an epoch, and members of sticky strategies tell their generation: the
+difference counts all rebalances in between. Otherwise each dynamic member that joined or left counts as one, which is
+too many if several joined at once, and too few if a member came and went between two snapshots.
+
+**What it does not do**: distinguish a process that crashes from one that a scheduler restarts, or a member whose
+`max.poll.interval.ms` expired from one that was suspended: both leave after their commits stopped and return. A scaler
+that adds and removes one member under one name looks like a crash loop.
+
+Source: KIP-345 (static members), KIP-848 (epochs), KIP-62 (poll and session timeouts).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from ..model.arrays import NONE, Flags, Floats, Indices, Ints
+from ..model.batch import GroupBatch, count_by
+from ..model.facts import Fact, finding
+from ..model.states import RebalanceCause
+from .past import Past
+from .samples import Samples
+
+RETURNS = 3
+"""Joins of one member in the lookback that make a crash loop."""
+
+REVERSALS = 2
+"""Changes of direction of the number of members that make a scaler flapping."""
+
+REPLACED, SHARE = 2, 3
+"""A deploy replaces at least so many members, and one in so many unless all within `SHARE` consecutive intervals."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Look:
+    """
+    A group in one of its snapshots.
+
+    Attributes:
+        taken_at: Start of the snapshot.
+        moving: Whether the group was rebalancing.
+        epoch: Group epoch, or the newest generation that a member tells; None unknown.
+        coordinator: Id of the broker that coordinates it; None unknown.
+        names: Member id -> name that survives restarts.
+        static: Ids of members with an instance id.
+        topics: Subscribed topics -> number of their partitions, 0 if they do not exist; None if a member tells no
+            subscription.
+    """
+
+    taken_at: datetime
+    moving: bool
+    epoch: int | None
+    coordinator: int | None
+    names: Mapping[str, str]
+    static: frozenset[str]
+    topics: Mapping[str, int] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """
+    What changed between two consecutive snapshots.
+
+    Attributes:
+        came, gone: Member ids.
+        restarted: Names of members that returned with another id, or are in the group twice.
+        stuck: Those of *gone* whose partitions had lag and no commits in the interval before -> for how many seconds.
+    """
+
+    came: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    restarted: tuple[str, ...] = ()
+    stuck: Mapping[str, float]
+
+    @property
+    def any(self) -> bool:
+        """Whether members came or went."""
+        return bool(self.came or self.gone)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Caused:
+    """
+    The rebalances of a group between its preceding snapshot and the newest one.
+
+    Attributes:
+        cause: The most specific cause.
+        number: How many rebalances there were at least.
+        by_epoch: Whether epochs or generations count them.
+        missed: How many of them left no trace in the members; None unknown.
+        since: Start of the preceding snapshot.
+        joined, left, restarted: Names of members.
+        names: Members that the cause is about.
+        times: Joins of a crash loop, changes of direction of a flapping scaler, replaced members of a deploy.
+        of: Members before a deploy, else the fewest in the lookback.
+        topics: Topics that the cause is about.
+        stuck_seconds: Seconds without commits before a timeout, by the name of the member.
+        was, moved: (n) of the group's partitions, whether they had an owner before, and another one after.
+        of_gone: (n) partitions whose owner left without a commit in the interval before; seconds, 0 elsewhere.
+        of_restarted: (n) whether their owner restarted.
+        static: Whether all restarted members are static.
+        moving: Whether the group is still rebalancing, so that its assignment is unknown.
+    """
+
+    cause: RebalanceCause
+    number: int
+    by_epoch: bool
+    missed: int | None
+    since: datetime
+    joined: tuple[str, ...]
+    left: tuple[str, ...]
+    restarted: tuple[str, ...]
+    names: tuple[str, ...]
+    times: int | None = None
+    of: int | None = None
+    topics: tuple[str, ...] = ()
+    stuck_seconds: Mapping[str, float]
+    was: Flags
+    moved: Flags
+    of_gone: Floats
+    of_restarted: Flags
+    static: bool
+    moving: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeated:
+    """
+    A crash loop or a flapping scaler in the lookback.
+
+    Attributes:
+        cause: Which of the two.
+        names: Members.
+        times: Joins of the member with the most, or changes of direction of the number of members.
+        of: Fewest members.
+        seconds: Length of the lookback.
+    """
+
+    cause: RebalanceCause
+    names: tuple[str, ...]
+    times: int
+    of: int
+    seconds: float
+
+
+class RebalanceCauses:
+    """The rebalances of the groups of a batch, and why they happened."""
+
+    def __init__(self, past: Past, samples: Samples) -> None:
+        """
+        Args:
+            past: The groups and their earlier samples.
+            samples: Offsets, times and owners of their partitions.
+        """
+        self.past, self.samples = past, samples
+
+    @cached_property
+    def looked_at(self) -> list[int]:
+        """The groups that may have rebalanced in the lookback."""
+        batch = self.past.now
+        hot = batch.flags(lambda header: header.rebalancing)
+        marks = _marks(batch)
+        known = {}
+        for old, of_group in zip(self.past.earlier, self.past.of_group, strict=True):
+            if id(old.members) not in known:
+                known[id(old.members)] = _marks(old)
+            there = np.flatnonzero(of_group != NONE)
+            before = known[id(old.members)][of_group[there]]
+            hot[there] |= before != marks[there]
+        owner = self.samples.owner
+        if len(owner) > 1:
+            had = (owner[1:] != NONE).any(axis=1) if owner.shape[1] else np.zeros(0, np.bool_)
+            for at in np.flatnonzero(had).tolist():
+                differs = (owner[at] != owner[at + 1]) & (owner[at + 1] != NONE)
+                hot |= count_by(differs, batch.start) > 0
+        hot |= self._advanced()
+        return [int(group) for group in np.flatnonzero(hot)]
+
+    def _advanced(self) -> Flags:
+        """(G) whether the epoch of a group is another than in an earlier snapshot, or its topics have grown."""
+        batch = self.past.now
+        hot = np.zeros(len(batch), np.bool_)
+        epochs = [header.epoch for header in batch.headers]
+        sizes = count_by(batch.partitions.assignable, batch.start)
+        for old, of_group in zip(self.past.earlier, self.past.of_group, strict=True):
+            there = np.flatnonzero(of_group != NONE)
+            before = of_group[there]
+            then = count_by(old.partitions.assignable, old.start)[before]
+            hot[there] |= (then != sizes[there]) & (then > 0) & (sizes[there] > 0)
+            for now, number in zip(there.tolist(), before.tolist(), strict=True):
+                hot[now] |= old.headers[number].epoch != epochs[now]
+        return hot
+
+    @cached_property
+    def _courses(self) -> dict[int, Course]:
+        return {group: Course(self.past, self.samples, group) for group in self.looked_at}
+
+    @cached_property
+    def newest(self) -> dict[int, Caused]:
+        """The rebalances between the preceding snapshot and the newest one, by the number of the group."""
+        found = ((group, each.newest) for group, each in self._courses.items())
+        return {group: caused for group, caused in found if caused is not None}
+
+    @cached_property
+    def repeated(self) -> dict[int, Repeated]:
+        """Crash loops and flapping scalers, by the number of the group."""
+        found = ((group, each.repeated) for group, each in self._courses.items())
+        return {group: repeated for group, repeated in found if repeated is not None}
+
+    @cached_property
+    def deploying(self) -> set[int]:
+        """The groups whose members are being replaced, each once."""
+        return {group for group, each in self._courses.items() if each.deploying}
+
+
+class Course:
+    """One group over the lookback: snapshot 0 is the newest."""
+
+    def __init__(self, past: Past, samples: Samples, group: int) -> None:
+        self.past, self.samples, self.group = past, samples, group
+        places = [(past.now, group), *past.snapshots_of(group)]
+        self.rows = past.now.rows(group)
+        self._places = places
+        named = _named_by_client(places)
+        self.looks = [_look(batch, number, named) for batch, number in places]
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """What changed in each interval, the newest first."""
+        return [self._change(at) for at in range(len(self.looks) - 1)]
+
+    def _change(self, at: int) -> Change:
+        now, then = self.looks[at], self.looks[at + 1]
+        came = tuple(id for id in now.names if id not in then.names)
+        gone = tuple(id for id in then.names if id not in now.names)
+        before = Counter(then.names.values())
+        back = [now.names[id] for id in came if before[now.names[id]]]
+        stuck = {id: seconds for id in gone if (seconds := self._stuck(id, at + 1)) > 0}
+        return Change(came=came, gone=gone, restarted=tuple(dict.fromkeys(back)), stuck=stuck)
+
+    def _owned(self, member: str, at: int) -> Flags:
+        """(n) the partitions of a member in a snapshot."""
+        batch, number = self._places[at]
+        own = batch.members_of(number)
+        ids = batch.members.ids[own]
+        if member not in ids:
+            return np.zeros(self.rows.stop - self.rows.start, np.bool_)
+        mine: Flags = self._owners(at) == own.start + list(ids).index(member)
+        return mine
+
+    def _owners(self, at: int) -> Indices:
+        """(n) owners in a snapshot, numbered as in its own batch."""
+        if at == 0:
+            return self.past.now.partitions.owner[self.rows]
+        owners: Indices = self.past.owners[at - 1, self.rows]
+        return owners
+
+    def _stuck(self, member: str, at: int) -> float:
+        """Seconds up to snapshot *at* in which a member committed nothing though its partitions had lag."""
+        samples, mine = self.samples, self._owned(member, at)
+        committed, end = samples.committed[at, self.rows], samples.end[at, self.rows]
+        waits = mine & (committed < end)
+        if not waits.any():
+            return 0.0
+        seconds = 0.0
+        for interval in range(at, len(self.looks) - 1):
+            still = samples.consumed[interval, self.rows] == 0
+            waited = (
+                samples.end[interval + 1, self.rows] > samples.committed[interval + 1, self.rows]
+            )
+            held = self._owned(member, interval + 1)
+            if not (still & held)[mine].all() or not (waited & mine).any():
+                break
+            seconds += float(np.nanmax(samples.seconds[interval, self.rows][mine], initial=0.0))
+        return seconds
+
+    @cached_property
+    def newest(self) -> Caused | None:
+        """The rebalances since the preceding snapshot; None without any."""
+        if len(self.looks) < 2:
+            return None
+        now, then, change = self.looks[0], self.looks[1], self.changes[0]
+        was, moved = self._moved()
+        advanced = None if None in (now.epoch, then.epoch) else now.epoch - then.epoch  # type: ignore[operator]
+        if advanced is not None and advanced < 0:
+            advanced = None  # a group that was deleted and created again
+        grown = self._topics()
+        seen = sum(id not in now.static for id in change.came)
+        seen += sum(id not in then.static for id in change.gone)
+        if not (change.any or advanced or moved.any() or now.moving or any(grown)):
+            return None
+        number = advanced if advanced is not None else max(seen, int(moved.any() or now.moving))
+        if number == 0 and not change.any and any(grown):
+            number = int(advanced is None)
+        cause, names, times, of, topics = self._cause(change, grown)
+        gone_without = np.zeros(len(was))
+        for id, seconds in change.stuck.items():
+            gone_without[self._owned(id, 1)] = seconds
+        back = set(change.restarted)
+        of_restarted = np.zeros(len(was), np.bool_)
+        old_ids = [id for id in change.gone if then.names[id] in back]
+        for id in old_ids:
+            of_restarted |= self._owned(id, 1)
+        return Caused(
+            cause=cause,
+            number=number,
+            by_epoch=advanced is not None,
+            missed=None if advanced is None else max(0, advanced - seen),
+            since=then.taken_at,
+            joined=tuple(n for id in change.came if (n := now.names[id]) not in back),
+            left=tuple(n for id in change.gone if (n := then.names[id]) not in back),
+            restarted=change.restarted,
+            names=names,
+            times=times,
+            of=of,
+            topics=topics,
+            stuck_seconds={then.names[id]: s for id, s in change.stuck.items()},
+            was=was,
+            moved=moved,
+            of_gone=gone_without,
+            of_restarted=of_restarted,
+            static=bool(old_ids) and all(id in then.static for id in old_ids),
+            moving=now.moving,
+        )
+
+    def _moved(self) -> tuple[Flags, Flags]:
+        """(n) partitions with an owner before, and those of them with another owner now."""
+        was: Flags = self._owners(1) != NONE
+        if self.looks[0].moving and not (self._owners(0) != NONE).any():
+            return was, np.zeros_like(was)
+        owner = self.samples.owner[:2, self.rows]
+        moved: Flags = was & (owner[0] != owner[1])
+        return was, moved
+
+    def _topics(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Topics that the group began or ceased to subscribe to, and those with more partitions."""
+        now, then = self.looks[0].topics, self.looks[1].topics
+        if not now or not then:
+            return (), ()
+        others = tuple(sorted(now.keys() ^ then.keys()))
+        grown = tuple(name for name in sorted(now.keys() & then.keys()) if now[name] > then[name])
+        return others, grown
+
+    def _cause(
+        self, change: Change, grown: tuple[tuple[str, ...], tuple[str, ...]]
+    ) -> tuple[RebalanceCause, tuple[str, ...], int | None, int | None, tuple[str, ...]]:
+        """The cause of the newest interval: with names, how often, of how many, and topics."""
+        now, then = self.looks[0], self.looks[1]
+        if change.any and (again := self.repeated) is not None:
+            return again.cause, again.names, again.times, again.of, ()
+        if change.any and (replaced := self._replaced):
+            return RebalanceCause.DEPLOY, replaced, len(replaced), len(self.looks[-1].names), ()
+        others, more = grown
+        if others:
+            return RebalanceCause.SUBSCRIPTION_CHANGED, (), None, None, others
+        if more:
+            return RebalanceCause.PARTITIONS_ADDED, (), None, None, more
+        if None not in (now.coordinator, then.coordinator) and now.coordinator != then.coordinator:
+            return RebalanceCause.COORDINATOR_MOVED, (), None, None, ()
+        if change.any:
+            cause, names = self._of_members(change)
+            return cause, names, None, None, ()
+        return RebalanceCause.UNKNOWN, (), None, None, ()
+
+    def _of_members(self, change: Change) -> tuple[RebalanceCause, tuple[str, ...]]:
+        now, then = self.looks[0], self.looks[1]
+        came = tuple(now.names[id] for id in change.came)
+        returned = tuple(name for name in came if name in self._timed_out)
+        if returned:
+            return RebalanceCause.POLL_TIMEOUT, returned
+        timed_out = tuple(then.names[id] for id in change.stuck)
+        if timed_out:
+            back = tuple(name for name in timed_out if name in now.names.values())
+            # a process that restarts joins again before its old member expires
+            if back and not self._twice(back):
+                return RebalanceCause.POLL_TIMEOUT, back
+            return RebalanceCause.SESSION_TIMEOUT, timed_out
+        before = {name for look in self.looks[1:] for name in look.names.values()}
+        again = tuple(name for name in came if name in before)
+        if again:
+            return RebalanceCause.MEMBER_RESTARTED, again
+        if len(change.came) > len(change.gone):
+            return RebalanceCause.MEMBERS_ADDED, came
+        gone = tuple(then.names[id] for id in change.gone)
+        if came:
+            return RebalanceCause.MEMBER_RESTARTED, came
+        return RebalanceCause.MEMBERS_REMOVED, gone
+
+    def _twice(self, names: Sequence[str]) -> bool:
+        """Whether a name stood for two members in the preceding snapshot."""
+        counts = Counter(self.looks[1].names.values())
+        return any(counts[name] > 1 for name in names)
+
+    @cached_property
+    def _timed_out(self) -> set[str]:
+        """Names of members that left without commits in an earlier interval, and were away since."""
+        return {
+            self.looks[at + 1].names[id]
+            for at, change in enumerate(self.changes[1:], 1)
+            for id in change.stuck
+            if self.looks[at + 1].names[id] not in self.looks[1].names.values()
+        }
+
+    @property
+    def deploying(self) -> bool:
+        """Whether new members have replaced others within the newest two intervals, each once."""
+        lately = any(change.any for change in self.changes[:2])
+        return lately and self.repeated is None and bool(self._replaced)
+
+    @cached_property
+    def repeated(self) -> Repeated | None:
+        """A crash loop or a flapping scaler in the lookback; None without one."""
+        joins = Counter(
+            name
+            for at, change in enumerate(self.changes)
+            for name in {self.looks[at].names[id] for id in change.came}
+        )
+        loopers = tuple(name for name, times in joins.items() if times >= RETURNS)
+        counts = [len(look.names) for look in reversed(self.looks)]
+        turns = _reversals(counts)
+        came = {id for change in self.changes for id in change.came}
+        brief = came & {id for change in self.changes for id in change.gone}
+        together = len(loopers) > 1 and self._together(loopers)
+        if loopers and not together:
+            most = max(joins[name] for name in loopers)
+            return self._repeated(RebalanceCause.CRASH_LOOP, loopers, most)
+        stays = any(all(id in look.names for look in self.looks) for id in self.looks[0].names)
+        if turns >= REVERSALS and len(brief) > 1 and stays:
+            names = tuple(sorted({self._name(id) for id in brief}))
+            return self._repeated(RebalanceCause.SCALER_FLAPPING, names, turns)
+        return None
+
+    def _repeated(self, cause: RebalanceCause, names: tuple[str, ...], times: int) -> Repeated:
+        return Repeated(
+            cause=cause,
+            names=names,
+            times=times,
+            of=min(len(look.names) for look in self.looks),
+            seconds=(self.looks[0].taken_at - self.looks[-1].taken_at).total_seconds(),
+        )
+
+    def _name(self, member: str) -> str:
+        return next(look.names[member] for look in self.looks if member in look.names)
+
+    def _together(self, names: Sequence[str]) -> bool:
+        """Whether members are mostly all there or all away, and both at times."""
+        there = [sum(name in look.names.values() for name in names) for look in self.looks]
+        whole = [count in (0, len(names)) for count in there]
+        return 0 in there and len(names) in there and 2 * sum(whole) > len(whole)
+
+    @cached_property
+    def _replaced(self) -> tuple[str, ...]:
+        """Members of the oldest snapshot that new ones replace, if that looks like a deploy."""
+        oldest, now = self.looks[-1], self.looks[0]
+        old = [id for id in oldest.names if id not in now.names]
+        new = [id for id in now.names if id not in oldest.names]
+        came = {id for change in self.changes for id in change.came}
+        brief = came - now.names.keys()
+        replaced = min(len(old), len(new))
+        if replaced < REPLACED or 10 * len(brief) > replaced:
+            return ()
+        if len(now.names) < len(oldest.names) - max(1, len(oldest.names) // 4):
+            return ()
+        at = [place for place, change in enumerate(self.changes) if change.any]
+        close = max(at) - min(at) < SHARE
+        if not close and SHARE * replaced < len(oldest.names):
+            return ()
+        return tuple(oldest.names[id] for id in old[:replaced])
+
+
+def evidence(caused: Caused) -> list[Fact]:
+    """What happened and what shows it: the cause, stopped members, and rebalances that left no other trace."""
+    facts = [
+        finding(
+            caused.cause.measure,
+            caused.names or caused.topics,
+            before=caused.number,
+            after=caused.times,
+            bound=caused.of,
+            partitions=None if caused.moving else int(caused.moved.sum()),
+        )
+    ]
+    for name, seconds in caused.stuck_seconds.items():
+        facts.append(finding("stopped_before_leaving", [name], after=seconds))
+    if caused.missed:
+        facts.append(finding("rebalances_unseen", after=caused.missed))
+    return facts
+
+
+def _look(batch: GroupBatch, number: int, by_client: bool) -> Look:
+    header, own, members = batch.headers[number], batch.members_of(number), batch.members
+    ids, instances = members.ids[own], members.instance_ids[own]
+    names = members.client_ids[own] if by_client else members.identities[own]
+    told = [one for one in members.generations[own] if one is not None]
+    topics = None
+    if members.subscription_known[own].all() and batch.topics[number]:
+        rows, table = batch.rows(number), batch.partitions
+        chosen = table.topic[rows][table.assignable[rows]]
+        places, counts = np.unique(chosen, return_counts=True)
+        sizes = zip((table.topics[t] for t in places.tolist()), counts.tolist(), strict=True)
+        topics = {**dict.fromkeys(batch.topics[number], 0), **dict(sizes)}
+    return Look(
+        taken_at=header.taken_at,
+        moving=header.rebalancing,
+        epoch=header.epoch if header.epoch is not None else max(told, default=None),
+        coordinator=header.coordinator,
+        names={
+            id: instance or name for id, instance, name in zip(ids, instances, names, strict=True)
+        },
+        static=frozenset(
+            id for id, instance in zip(ids, instances, strict=True) if instance is not None
+        ),
+        topics=topics,
+    )
+
+
+def _named_by_client(places: Sequence[tuple[GroupBatch, int]]) -> bool:
+    """Whether client ids tell members apart, so that they are names that survive a change of host."""
+    listed = [batch.members.client_ids[batch.members_of(number)] for batch, number in places]
+    different = {name for clients in listed for name in clients}
+    return all(different) and len(different) >= max(map(len, listed))
+
+
+def _reversals(counts: Sequence[int]) -> int:
+    """How often a course of numbers changes its direction: 3, 5, 5, 3, 5 does twice."""
+    steps = [after > before for before, after in pairwise(counts) if before != after]
+    return sum(one != other for one, other in pairwise(steps))
+
+
+def _marks(batch: GroupBatch) -> Ints:
+    """(G) a number for the members of each group: the same for the same members."""
+    sums = np.zeros(len(batch), np.int64)
+    np.add.at(sums, batch.members.group, np.array([*map(hash, batch.members.ids)], np.int64))
+    return sums

@@ -1,0 +1,77 @@
+"""The rows of rebalances since the preceding snapshot: cause, evidence and cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ..assignors.kafka.protocol_names import cooperative
+from ..config import Settings
+from ..metrics.observe import Observation
+from ..metrics.rebalance_bill import bill
+from ..metrics.rebalance_causes import Caused, evidence
+from ..model.arrays import Flags
+from ..model.facts import MOST_SUBJECTS
+from ..model.groups import GroupHeader
+from ..model.pauses import Pauses
+from ..model.states import GroupType
+from ..model.tables import Table
+from ..records import RebalanceRow, RemedyCost, keys_of, table_of
+
+
+def rebalance_rows(settings: Settings, seen: Observation, sound: Flags) -> Table:
+    """
+    One row per group that rebalanced; none of a group without metrics.
+
+    Args:
+        settings: The configuration.
+        seen: The observation of a batch of groups.
+        sound: (G) whether a group has metrics.
+    """
+    found = seen.causes.newest.items()
+    return table_of(RebalanceRow, [_row(settings, seen, g, one) for g, one in found if sound[g]])
+
+
+def _row(settings: Settings, seen: Observation, group: int, caused: Caused) -> RebalanceRow:
+    header, rows = seen.batch.headers[group], seen.batch.rows(group)
+    cost = bill(
+        caused,
+        seen.production.per_second[rows],
+        _pauses(settings, header, float(seen.rebalance_seconds[group])),
+        consumer_protocol=header.type is not GroupType.CLASSIC,
+    )
+    return RebalanceRow(
+        **keys_of(header, settings.version),
+        since=caused.since,
+        until=header.taken_at,
+        cause=caused.cause,
+        rebalances=caused.number,
+        counted_by_epoch=caused.by_epoch,
+        unseen_rebalances=caused.missed,
+        joined=caused.joined[:MOST_SUBJECTS],
+        left_members=caused.left[:MOST_SUBJECTS],
+        restarted=caused.restarted[:MOST_SUBJECTS],
+        partitions_moved=cost.moved,
+        partition_seconds=cost.cost.seconds,
+        delayed_records=cost.cost.records,
+        with_remedy=tuple(
+            RemedyCost(remedy=name, partition_seconds=each.seconds, delayed_records=each.records)
+            for name, each in cost.with_remedy.items()
+        )
+        or None,
+        facts=tuple(evidence(caused)),
+    )
+
+
+def revokes_everything(header: GroupHeader) -> bool:
+    """Whether members give up all partitions at a rebalance; a class of somebody's own is taken to do so."""
+    return header.type is GroupType.CLASSIC and cooperative([header.assignor or ""]) is not True
+
+
+def _pauses(settings: Settings, header: GroupHeader, seen: float) -> Pauses:
+    """As configured, else as measured, else as usual."""
+    policy = settings.policy(header.cluster, header.group)
+    pauses = policy.pauses(eager=revokes_everything(header))
+    if math.isnan(seen) or "rebalance_seconds" in policy.model_fields_set:
+        return pauses
+    return replace(pauses, rebalance_seconds=seen)
