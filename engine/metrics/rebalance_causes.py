@@ -50,8 +50,14 @@ from .samples import Samples
 RETURNS = 3
 """Joins of one member in the lookback that make a crash loop."""
 
+MANY = 5
+"""The same if half of the members or more join again and again: fewer may be one deploy after the other."""
+
 REVERSALS = 2
 """Changes of direction of the number of members that make a scaler flapping."""
+
+HALF = 0.5
+"""A member that committed less than this share of its incoming records, while the others did more, had stopped."""
 
 REPLACED, SHARE = 2, 3
 """A deploy replaces at least so many members, and one in so many unless all within `SHARE` consecutive intervals."""
@@ -282,23 +288,27 @@ class Course:
         return owners
 
     def _stuck(self, member: str, at: int) -> float:
-        """Seconds up to snapshot *at* in which a member committed nothing though its partitions had lag."""
+        """Seconds up to snapshot *at* for which a member committed nothing though its partitions had lag."""
         samples, mine = self.samples, self._owned(member, at)
-        committed, end = samples.committed[at, self.rows], samples.end[at, self.rows]
-        waits = mine & (committed < end)
-        if not waits.any():
-            return 0.0
+        behind = samples.committed[at, self.rows] < samples.end[at, self.rows]
         seconds = 0.0
         for interval in range(at, len(self.looks) - 1):
-            still = samples.consumed[interval, self.rows] == 0
-            waited = (
-                samples.end[interval + 1, self.rows] > samples.committed[interval + 1, self.rows]
-            )
-            held = self._owned(member, interval + 1)
-            if not (still & held)[mine].all() or not (waited & mine).any():
+            if not (mine & behind).any() or (mine & ~self._owned(member, interval + 1)).any():
                 break
-            seconds += float(np.nanmax(samples.seconds[interval, self.rows][mine], initial=0.0))
+            share, others = self._share(interval, mine), self._share(interval, ~mine)
+            if share is None or share >= HALF or (others is not None and others < HALF):
+                break
+            lasted = float(np.nanmax(samples.seconds[interval, self.rows][mine], initial=0.0))
+            seconds += (1 - share) * lasted
+            if share > 0:
+                break
         return seconds
+
+    def _share(self, interval: int, rows: Flags) -> float | None:
+        """Committed over incoming records of some partitions in an interval; None if nothing came, or unknown."""
+        arrived = float(self.samples.arrived[interval, self.rows][rows].sum())
+        consumed = float(self.samples.consumed[interval, self.rows][rows].sum())
+        return consumed / arrived if arrived > 0 and not np.isnan(consumed) else None
 
     @cached_property
     def newest(self) -> Caused | None:
@@ -310,7 +320,7 @@ class Course:
         advanced = None if None in (now.epoch, then.epoch) else now.epoch - then.epoch  # type: ignore[operator]
         if advanced is not None and advanced < 0:
             advanced = None  # a group that was deleted and created again
-        grown = self._topics()
+        grown = self._topics(0)
         seen = sum(id not in now.static for id in change.came)
         seen += sum(id not in then.static for id in change.gone)
         if not (change.any or advanced or moved.any() or now.moving or any(grown)):
@@ -318,7 +328,10 @@ class Course:
         number = advanced if advanced is not None else max(seen, int(moved.any() or now.moving))
         if number == 0 and not change.any and any(grown):
             number = int(advanced is None)
-        cause, names, times, of, topics = self._cause(change, grown)
+        cause, names, times, of, topics = self._cause(0)
+        if cause is RebalanceCause.UNKNOWN and len(self.looks) > 2:
+            # cooperative members rejoin, and members of the consumer protocol reconcile, after the change itself
+            cause, names, times, of, topics = self._cause(1)
         gone_without = np.zeros(len(was))
         for id, seconds in change.stuck.items():
             gone_without[self._owned(id, 1)] = seconds
@@ -358,9 +371,9 @@ class Course:
         moved: Flags = was & (owner[0] != owner[1])
         return was, moved
 
-    def _topics(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _topics(self, at: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Topics that the group began or ceased to subscribe to, and those with more partitions."""
-        now, then = self.looks[0].topics, self.looks[1].topics
+        now, then = self.looks[at].topics, self.looks[at + 1].topics
         if not now or not then:
             return (), ()
         others = tuple(sorted(now.keys() ^ then.keys()))
@@ -368,15 +381,17 @@ class Course:
         return others, grown
 
     def _cause(
-        self, change: Change, grown: tuple[tuple[str, ...], tuple[str, ...]]
+        self, at: int
     ) -> tuple[RebalanceCause, tuple[str, ...], int | None, int | None, tuple[str, ...]]:
-        """The cause of the newest interval: with names, how often, of how many, and topics."""
-        now, then = self.looks[0], self.looks[1]
+        """The cause of an interval: with names, how often, of how many, and topics."""
+        now, then, change = self.looks[at], self.looks[at + 1], self.changes[at]
         if change.any and (again := self.repeated) is not None:
             return again.cause, again.names, again.times, again.of, ()
+        others, more = self._topics(at)
+        if others and len(change.restarted) < REPLACED:
+            return RebalanceCause.SUBSCRIPTION_CHANGED, (), None, None, others
         if change.any and (replaced := self._replaced):
             return RebalanceCause.DEPLOY, replaced, len(replaced), len(self.looks[-1].names), ()
-        others, more = grown
         if others:
             return RebalanceCause.SUBSCRIPTION_CHANGED, (), None, None, others
         if more:
@@ -384,24 +399,25 @@ class Course:
         if None not in (now.coordinator, then.coordinator) and now.coordinator != then.coordinator:
             return RebalanceCause.COORDINATOR_MOVED, (), None, None, ()
         if change.any:
-            cause, names = self._of_members(change)
+            cause, names = self._of_members(at)
             return cause, names, None, None, ()
         return RebalanceCause.UNKNOWN, (), None, None, ()
 
-    def _of_members(self, change: Change) -> tuple[RebalanceCause, tuple[str, ...]]:
-        now, then = self.looks[0], self.looks[1]
+    def _of_members(self, at: int) -> tuple[RebalanceCause, tuple[str, ...]]:
+        now, then, change = self.looks[at], self.looks[at + 1], self.changes[at]
         came = tuple(now.names[id] for id in change.came)
-        returned = tuple(name for name in came if name in self._timed_out)
+        timed_out_before = self._timed_out(at)
+        returned = tuple(name for name in came if name in timed_out_before)
         if returned:
             return RebalanceCause.POLL_TIMEOUT, returned
         timed_out = tuple(then.names[id] for id in change.stuck)
         if timed_out:
             back = tuple(name for name in timed_out if name in now.names.values())
             # a process that restarts joins again before its old member expires
-            if back and not self._twice(back):
+            if back and not self._twice(at + 1, back):
                 return RebalanceCause.POLL_TIMEOUT, back
             return RebalanceCause.SESSION_TIMEOUT, timed_out
-        before = {name for look in self.looks[1:] for name in look.names.values()}
+        before = {name for look in self.looks[at + 1 :] for name in look.names.values()}
         again = tuple(name for name in came if name in before)
         if again:
             return RebalanceCause.MEMBER_RESTARTED, again
@@ -412,20 +428,20 @@ class Course:
             return RebalanceCause.MEMBER_RESTARTED, came
         return RebalanceCause.MEMBERS_REMOVED, gone
 
-    def _twice(self, names: Sequence[str]) -> bool:
-        """Whether a name stood for two members in the preceding snapshot."""
-        counts = Counter(self.looks[1].names.values())
+    def _twice(self, at: int, names: Sequence[str]) -> bool:
+        """Whether a name stood for two members in a snapshot."""
+        counts = Counter(self.looks[at].names.values())
         return any(counts[name] > 1 for name in names)
 
-    @cached_property
-    def _timed_out(self) -> set[str]:
-        """Names of members that left without commits in an earlier interval, and were away since."""
-        return {
+    def _timed_out(self, interval: int) -> set[str]:
+        """Names of members that left without commits before an interval, and were away when it began."""
+        there = self.looks[interval + 1].names.values()
+        left = (
             self.looks[at + 1].names[id]
-            for at, change in enumerate(self.changes[1:], 1)
+            for at, change in enumerate(self.changes[interval + 1 :], interval + 1)
             for id in change.stuck
-            if self.looks[at + 1].names[id] not in self.looks[1].names.values()
-        }
+        )
+        return {name for name in left if name not in there}
 
     @property
     def deploying(self) -> bool:
@@ -436,24 +452,27 @@ class Course:
     @cached_property
     def repeated(self) -> Repeated | None:
         """A crash loop or a flapping scaler in the lookback; None without one."""
+        names = Counter(self.looks[-1].names.values())
         joins = Counter(
             name
             for at, change in enumerate(self.changes)
             for name in {self.looks[at].names[id] for id in change.came}
+            if names[name] < 2  # a name that members share says nothing of one
         )
         loopers = tuple(name for name, times in joins.items() if times >= RETURNS)
-        counts = [len(look.names) for look in reversed(self.looks)]
-        turns = _reversals(counts)
+        if 2 * len(loopers) >= len(self.looks[0].names) > 1 and max(joins.values()) < MANY:
+            loopers = ()
+        if loopers and not self._away_together(loopers):
+            return self._repeated(
+                RebalanceCause.CRASH_LOOP, loopers, max(joins[name] for name in loopers)
+            )
+        turns = _reversals([len(look.names) for look in reversed(self.looks)])
         came = {id for change in self.changes for id in change.came}
         brief = came & {id for change in self.changes for id in change.gone}
-        together = len(loopers) > 1 and self._together(loopers)
-        if loopers and not together:
-            most = max(joins[name] for name in loopers)
-            return self._repeated(RebalanceCause.CRASH_LOOP, loopers, most)
-        stays = any(all(id in look.names for look in self.looks) for id in self.looks[0].names)
-        if turns >= REVERSALS and len(brief) > 1 and stays:
-            names = tuple(sorted({self._name(id) for id in brief}))
-            return self._repeated(RebalanceCause.SCALER_FLAPPING, names, turns)
+        stay = sum(all(id in look.names for look in self.looks) for id in self.looks[-1].names)
+        if turns >= REVERSALS and brief and 2 * stay >= len(self.looks[-1].names) > 0:
+            flapping = tuple(sorted({self._name(id) for id in brief}))
+            return self._repeated(RebalanceCause.SCALER_FLAPPING, flapping, turns)
         return None
 
     def _repeated(self, cause: RebalanceCause, names: tuple[str, ...], times: int) -> Repeated:
@@ -468,11 +487,24 @@ class Course:
     def _name(self, member: str) -> str:
         return next(look.names[member] for look in self.looks if member in look.names)
 
-    def _together(self, names: Sequence[str]) -> bool:
-        """Whether members are mostly all there or all away, and both at times."""
-        there = [sum(name in look.names.values() for name in names) for look in self.looks]
-        whole = [count in (0, len(names)) for count in there]
-        return 0 in there and len(names) in there and 2 * sum(whole) > len(whole)
+    def _away_together(self, names: Sequence[str]) -> bool:
+        """
+        Whether members that join again and again left cleanly, were mostly all there or all away, and often away.
+
+        A process that crashes leaves its member behind until its session expires, and is soon back.
+        """
+        there = [Counter(look.names.values()) for look in self.looks]
+        counts = [sum(count[name] for name in names) for count in there]
+        since = max(place for place, count in enumerate(counts) if count)
+        counts = counts[: since + 1]
+        stuck = {
+            self.looks[at + 1].names[id]
+            for at, change in enumerate(self.changes)
+            for id in change.stuck
+        }
+        whole = sum(count in (0, len(names)) for count in counts)
+        away = sum(count == 0 for count in counts)
+        return not stuck & {*names} and 2 * whole > len(counts) and 3 * away >= len(counts)
 
     @cached_property
     def _replaced(self) -> tuple[str, ...]:
