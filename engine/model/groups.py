@@ -197,8 +197,9 @@ class GroupHeader:
 
     *assignor* is the name of the elected protocol or server-side assignor in the Kafka protocol. *error* is the read
     error; members and partitions may then be incomplete. *coordinator* is the id of the broker that coordinates it.
-    *follower_fetching* is whether consumers may fetch from the closest replica (KIP-392), *group_assignors* the assignors
-    that members of a KIP-848 group can request from every broker, by their names in the protocol; None unknown.
+    *follower_fetching* is whether consumers may fetch from the closest replica (KIP-392), *group_assignors* the
+    assignors that members of a KIP-848 group can request from every broker, by their names in the protocol; None
+    unknown.
     """
 
     snapshot_id: str
