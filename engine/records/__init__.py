@@ -51,6 +51,7 @@ from .metrics import (
 )
 from .printed_rows import (
     PlacementRow,
+    ReadinessRow,
     RecordedSnapshot,
     TaskWhatIfRow,
     TradeoffRow,
@@ -154,6 +155,7 @@ __all__ = [
     "PartitionWorst",
     "PlacementRow",
     "Readers",
+    "ReadinessRow",
     "RecordedSnapshot",
     "Regret",
     "RegretRow",

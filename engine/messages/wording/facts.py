@@ -18,6 +18,7 @@ from . import (
     explanations,
     gains_and_losses,
     lifecycle,
+    readiness,
     runbook,
     streams,
     troubles,
@@ -159,6 +160,7 @@ _WEIGHED: Mapping[str, Clause] = {
     "largest_member_lag": _lag,
     "cross_rack_share": _plain,
     **gains_and_losses.CLAUSES,
+    **readiness.LOSSES,
     "partition_spread": _plain,
     "moves": _moves,
     "unowned": _unowned,
@@ -174,6 +176,7 @@ CLAUSES: Mapping[str, Clause] = {
     **unreadable.CLAUSES,
     **streams.CLAUSES,
     **assumptions.CLAUSES,
+    **readiness.CLAUSES,
     "rebalancing": "rebalancing ({names}): the assignment is changing",
     "idle_members": "{after} of {bound:member} own none of the {partitions}",
     "unequal_subscriptions": (
