@@ -231,7 +231,8 @@ def _rollout(
     if group.places_tasks:
         return _to_tasks(settings, group, strategy)
     if strategy in SERVER_SIDE:
-        migrating = not is_classic and any(member.kind == "classic" for member in group.members)
+        kinds = {member.kind for member in group.members}
+        migrating = not is_classic and kinds >= {"classic", "consumer"}
         return to_server_side(
             strategy,
             None if migrating else group.assignor,

@@ -13,7 +13,7 @@ EPILOG = epilog(
         "evenkeel readiness --from cluster.recording --all            # those that moved, and that never do, too",
         "evenkeel readiness --cluster prod --group orders-app         # one group: losses, gains, next step",
     ],
-    [0, 2, 3, 4],
+    [0, 1, 2, 3, 4],
     "It only reads. `evenkeel runbook` prints the move of a group and its rollback. Kafka exposes neither the client "
     "library of a member nor its version: set client and client_version in a rule of evenkeel.toml. What the brokers "
     "allow takes DESCRIBE_CONFIGS on the cluster.",
