@@ -50,7 +50,7 @@ LIST = """
 … # GROUP READINESS MEMBERS NOW THEN WHY
 1 eager ready 2 range uniform rebalances no longer pause all 2 partitions
 2 own has losses 2 acme uniform acme has no counterpart on brokers: uniform assigns
-- moving not evaluated 2 - - rebalancing (PreparingRebalance)
+- moving not evaluated 2 range - rebalancing (PreparingRebalance)
 … evenkeel runbook --group eager --strategy uniform prints the first move and its rollback; --all lists all groups
 """
 
