@@ -61,6 +61,13 @@ CONSUMERS: Mapping[Client, str] = {
 }
 """Clients that write Kafka's own names of settings, and have the KIP-848 protocol: what they put before a name."""
 
+PROTOCOL_SINCE: Mapping[Client, tuple[int, ...]] = {
+    Client.JAVA: (4, 0),
+    Client.SPRING: (4, 0),
+    Client.LIBRDKAFKA: (2, 12),
+}
+"""The first version of a client's library (Spring: of kafka-clients) that has the consumer protocol for production."""
+
 STREAMS: Mapping[Client, str] = {Client.JAVA: "", Client.SPRING: "spring.kafka.streams.properties."}
 """The same of Kafka Streams."""
 
@@ -510,6 +517,9 @@ def to_server_side(
     classic: bool,
     clients: Sequence[Client] = tuple(Client),
     lacking: Fact | None = None,
+    stopping: Sequence[Fact] = (),
+    returns_stopped: bool = False,
+    notes: Sequence[Fact] = (),
 ) -> Rollout:
     """
     The way to a strategy of the broker (KIP-848): another one for a group that has that protocol, or that protocol for
@@ -519,9 +529,12 @@ def to_server_side(
         target: Our name of it: `uniform`, `range-server` or `racks-server`.
         present: What the group runs now, by its wire name.
         lists: As for `to_client_side`; nothing is asked of a group that has the protocol.
-        classic: Whether the group has the classic protocol.
+        classic: Whether the group, or members of it, have the classic protocol.
         clients: Those that its members may be.
         lacking: Why brokers cannot be asked for it yet, as `brokers_lack` says it.
+        stopping: Why brokers convert the group only while it has no members.
+        returns_stopped: Whether they convert it back only then.
+        notes: What else is to be known of the protocol.
     """
     name = SERVER_SIDE[target]
     can = {client: CONSUMERS[client] for client in clients if client in CONSUMERS}
@@ -534,12 +547,13 @@ def to_server_side(
     was = present or "uniform"
     undone = _written({SERVER_SETTING: was}, can)
     undo = replace(there, elected=was, settings=undone, why=reason("as_it_was"))
-    notes = [note("broker_must_list", [name])]
+    told = [note("broker_must_list", [name])]
     if classic:
         given = {PROTOCOL: "consumer", SERVER_SETTING: name, **dict.fromkeys(CLASSIC_ONLY)}
         there = replace(
             there,
-            why=reason("protocol_changes"),
+            restart=Restart.ALL if stopping else Restart.ROLLING,
+            why=reason("empty_changes_protocol") if stopping else reason("protocol_changes"),
             settings=_written(given, can),
             # members of the classic protocol go on rebalancing as they do
             eager=cooperative(before) is not True,
@@ -547,6 +561,7 @@ def to_server_side(
         given, listed = {PROTOCOL: "classic", SERVER_SETTING: None}, tuple(map(wire_name, before))
         undo = replace(
             there,
+            restart=Restart.ALL if returns_stopped else Restart.ROLLING,
             elected=present or before[0],
             settings={
                 client: {**own, **(client_settings(client, listed) or {})}
@@ -555,7 +570,7 @@ def to_server_side(
             lists=before,
             why=undo.why,
         )
-        notes = [note("migration_policy"), note("protocol_from"), *notes]
+        told = [*stopping, *notes, note("protocol_from"), *told]
     # ours is brought to brokers before all else, and on the way back taken from them after it
     ours, restart = lacking if name == BY_RACKS else None, step("restart_brokers")
     return Rollout(
@@ -563,7 +578,7 @@ def to_server_side(
         present=present,
         ways=(Way(clients=tuple(can), rounds=(there,), back=(undo,)),) if can else (),
         cannot=tuple(c for c in clients if c not in can),
-        notes=tuple(notes),
+        notes=tuple(told),
         on_brokers=(ours, step("jar_to_brokers"), step("list_on_brokers"), restart) if ours else (),
         off_brokers=(step("unlist_on_brokers", [name]), restart) if ours else (),
     )

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 
 from .rules import Rule
 
-UNSHAPING = {"owner", "mention", "channel", "incidents"}
-"""Keys of a rule that say who hears of a result and when, not what it is."""
+UNSHAPING = {"owner", "mention", "channel", "incidents", "client_version"}
+"""Keys of a rule that say who hears of a result and when, not what it is, or that no stored result depends on."""
 
 NESTED = ("policy", "incidents")
 """Keys of a rule that are merged key by key in their turn."""

@@ -151,6 +151,12 @@ def _three_letters(value: str) -> str:
     raise ValueError("write three capital letters, like EUR (ISO 4217)")
 
 
+def _a_version(value: str) -> str:
+    if re.fullmatch(r"\d+(\.\d+)+", value):
+        return value
+    raise ValueError("write the version as numbers, like 3.9 or 2.12.1")
+
+
 def _names_something(listed: Any) -> bool:
     """Whether this is a list of names, at least one, none of them twice."""
     if not isinstance(listed, list | tuple) or not listed:
@@ -208,6 +214,7 @@ class Rule(Strict):
             names or Kafka's class names.
         client: Client library of the members, if client ids don't show it: `java`, `librdkafka`, `kafka-python` or
             `franz-go`. The leader assigns with its own library's code.
+        client_version: Version of that library, like `3.9`. `evenkeel readiness` compares it.
         owner: Team that owns the group. Messages name it.
         mention: Who is mentioned in incidents: `@here`, `@channel`, or the member id of a person (`U...`, `W...`) or a
             user group (`S...`).
@@ -233,6 +240,7 @@ class Rule(Strict):
     currency: Annotated[str, AfterValidator(_three_letters)] = "USD"
     assignors: Annotated[Assignors | None, BeforeValidator(_lists_of_names)] = None
     client: Literal["java", "librdkafka", "kafka-python", "franz-go"] | None = None
+    client_version: Annotated[str, AfterValidator(_a_version)] | None = None
     owner: str | None = None
     mention: Annotated[str, AfterValidator(_somebody)] | None = None
     channel: str | None = None
@@ -241,6 +249,17 @@ class Rule(Strict):
     streams: StreamsSettings | None = None
     policy: Policy | None = None
     incidents: IncidentRules | None = None
+
+    @property
+    def version_of_client(self) -> tuple[int, ...] | None:
+        """
+        *client_version* as numbers.
+
+        >>> Rule(client_version="2.12.1").version_of_client
+        (2, 12, 1)
+        """
+        told = self.client_version
+        return None if told is None else tuple(map(int, told.split(".")))
 
     def rack_of(self, client_id: str, host: str) -> str | None:
         """

@@ -561,7 +561,7 @@ def _look(batch: GroupBatch, number: int, by_client: bool) -> Look:
         taken_at=header.taken_at,
         moving=header.rebalancing,
         epoch=header.epoch if header.epoch is not None else max(told, default=None),
-        coordinator=header.coordinator,
+        coordinator=header.coordinator_id,
         names={
             id: instance or name for id, instance, name in zip(ids, instances, names, strict=True)
         },

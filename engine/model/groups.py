@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from .arrays import Column, Flags, Indices, Ints
+from .coordinators import CoordinatorSettings
 from .moments import check_aware
 from .states import (
     REBALANCING,
@@ -93,7 +94,8 @@ class Member:
     *subscription* is None if the group's protocol doesn't expose it; *rack_source* is the source of the rack
     (`subscription`, `describe`, `configured`), None if the rack is unknown. *user_data* is the data for the assignor,
     if evenkeel doesn't know the assignor. *follows* is the strategy of the plan that the group leader reports; None
-    without a plan. *tasks* are None except for threads of Kafka Streams.
+    without a plan. *assigned_user_data* is whether the leader sends user data with its assignment; None unknown.
+    *tasks* are None except for threads of Kafka Streams.
     """
 
     id: str
@@ -109,6 +111,7 @@ class Member:
     kind: str | None = None
     user_data: bytes | None = None
     follows: str | None = None
+    assigned_user_data: bool | None = None
     tasks: MemberTasks | None = None
 
     @property
@@ -196,10 +199,10 @@ class GroupHeader:
     Properties of a group in a snapshot, without its members and partitions.
 
     *assignor* is the name of the elected protocol or server-side assignor in the Kafka protocol. *error* is the read
-    error; members and partitions may then be incomplete. *coordinator* is the id of the broker that coordinates it.
-    *follower_fetching* is whether consumers may fetch from the closest replica (KIP-392), *group_assignors* the
-    assignors that members of a KIP-848 group can request from every broker, by their names in the protocol; None
-    unknown.
+    error; members and partitions may then be incomplete. *follower_fetching* is whether consumers may fetch from the
+    closest replica (KIP-392), *group_assignors* the assignors that members of a KIP-848 group can request from every
+    broker, by their names in the protocol, *coordinator* the other settings of that protocol, *coordinator_id* the
+    broker that coordinates the group; None unknown.
     """
 
     snapshot_id: str
@@ -211,11 +214,12 @@ class GroupHeader:
     protocol_type: str | None = None
     assignor: str | None = None
     epoch: int | None = None
-    coordinator: int | None = None
+    coordinator_id: int | None = None
     error: str | None = None
     topology: str | None = None
     follower_fetching: bool | None = None
     group_assignors: frozenset[str] | None = None
+    coordinator: CoordinatorSettings | None = None
 
     def __post_init__(self) -> None:
         check_aware(self.taken_at, "taken_at")

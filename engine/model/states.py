@@ -40,6 +40,19 @@ APPLICATIONS: Mapping[GroupType, str | None] = MappingProxyType(
 """Which groups are Kafka Streams applications: type -> wire name of their assignor, None for any."""
 
 
+class Readiness(enum.StrEnum):
+    """Whether a group can move from the classic to the consumer protocol (KIP-848)."""
+
+    MIGRATING = "in migration"
+    READY = "ready"
+    WITH_LOSSES = "has losses"
+    FULL_STOP = "needs a full stop"
+    BLOCKED = "blocked"
+    UNKNOWN = "not evaluated"
+    MOVED = "moved"
+    NOT_APPLICABLE = "not applicable"
+
+
 class Status(enum.StrEnum):
     """
     Status of a partition or a group, from best to worst; a group has the status of its worst partition.

@@ -11,6 +11,7 @@ import numpy as np
 from ..advice import Feasibilities, runs, unfit
 from ..advice.feasibility import brokers_lack, untold_racks
 from ..advice.listed_protocols import lists_of
+from ..advice.protocol_readiness import on_the_way, stopping
 from ..advice.rollout import (
     JVM,
     Client,
@@ -230,13 +231,18 @@ def _rollout(
     if group.places_tasks:
         return _to_tasks(settings, group, strategy)
     if strategy in SERVER_SIDE:
+        kinds = {member.kind for member in group.members}
+        migrating = not is_classic and kinds >= {"classic", "consumer"}
         return to_server_side(
             strategy,
-            group.assignor,
+            None if migrating else group.assignor,
             lists,
-            classic=is_classic,
+            classic=is_classic or migrating,
             clients=clients,
             lacking=None if runs(group, strategy) else brokers_lack(group, strategy),
+            stopping=stopping(group) if is_classic else (),
+            returns_stopped=group.coordinator is not None and group.coordinator.downgrades is False,
+            notes=on_the_way(group),
         )
     if not is_classic:
         raise Infeasible(

@@ -51,6 +51,7 @@ from .metrics import (
 )
 from .printed_rows import (
     PlacementRow,
+    ReadinessRow,
     RecordedSnapshot,
     TaskWhatIfRow,
     TradeoffRow,
@@ -156,6 +157,7 @@ __all__ = [
     "PartitionWorst",
     "PlacementRow",
     "Readers",
+    "ReadinessRow",
     "RebalanceRow",
     "RecordedSnapshot",
     "Regret",

@@ -26,6 +26,10 @@ class BrokerRow(OfSnapshot):
     group_assignors: tuple[str, ...] | None = column(
         "Server-side assignors for KIP-848 groups (group.consumer.assignors), by the names that members request."
     )
+    group_settings: str | None = column(
+        "Settings for the consumer protocol (KIP-848) and the level of group.version, as JSON.",
+        default=None,
+    )
 
 
 @record
@@ -98,6 +102,10 @@ class MemberRow(OfSnapshot):
     )
     follows: str | None = column(
         "Strategy of the plan that it follows, as reported by the group leader; null if it follows none."
+    )
+    assigned_user_data: bool | None = column(
+        "True if the leader sent user data with its assignment, as custom assignors may.",
+        default=None,
     )
     metadata: bytes | None = column("Raw subscription metadata from the join request.")
     assignment: bytes | None = column("Raw assignment.")

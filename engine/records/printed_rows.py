@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from ..model.assignments import Deployment, Feasibility
 from ..model.columns import Int32, Unit, Where, as_in, column, missing_where, record
+from ..model.facts import Fact
 from ..model.figures import Forecast, Score
-from ..model.states import Diagnosis
+from ..model.states import Diagnosis, Readiness
 from .candidate import CandidateRow
+from .cluster_rows import GroupRow
+from .keys import OfSnapshot
 from .metrics import GroupMetrics
 from .snapshot import SnapshotRow
 
@@ -163,4 +166,40 @@ class PlacementRow:
     )
     fewest_tasks: Int32 = column(
         "Smallest number of tasks of a client.", unit=Unit.TASKS, head="Fewest"
+    )
+
+
+@record
+class ReadinessRow(OfSnapshot):
+    """A group on its way to the consumer protocol (KIP-848)."""
+
+    place: Int32 | None = column(
+        "Its turn, from 1; null for a group that doesn't move, or not yet.",
+        at_least=1,
+        head="#",
+        none=True,
+    )
+    group_id: str = as_in(GroupRow, "group_id")
+    group_type: str = as_in(GroupRow, "group_type")
+    state: str = as_in(GroupRow, "state")
+    members: Int32 | None = column("Number of members; null if unknown.", at_least=0)
+    readiness: Readiness = column(
+        "Whether it can move: in migration, ready, has losses, needs a full stop, blocked, not evaluated, moved, not"
+        " applicable."
+    )
+    strategy: str | None = column("Strategy that it runs now.", head="Now", none=True)
+    strategy_there: str | None = column(
+        "Strategy of the broker that it gets.", head="Then", none=True
+    )
+    stopped_partitions: Int32 | None = column(
+        "Partitions that pause in each rebalance now; null if unknown.", at_least=0
+    )
+    clients: tuple[str, ...] = column("Client libraries of its members, as far as known.")
+    why: tuple[str, ...] = column("Reasons that it cannot move, or not with its members running.")
+    losses: tuple[str, ...] = column("Losses.")
+    gains: tuple[str, ...] = column("Gains.")
+    notes: tuple[str, ...] = column("Notes.")
+    next_step: str | None = column("Command that prints the move and its rollback.", none=True)
+    facts: tuple[Fact, ...] = column(
+        "Reasons, losses, gains and notes as a list of {kind, measure, ...}."
     )

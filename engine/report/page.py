@@ -31,15 +31,15 @@ from ..model.formats import (
     size,
     utilization,
 )
-from ..model.states import CAPACITY, WORST_FIRST, Diagnosis
+from ..model.states import CAPACITY, WORST_FIRST, Diagnosis, Readiness
 from ..model.text import group_name, printable, report_place, sentence, several
 from .series import chart_data
-from .values import FleetReport, GroupReport, Rehearsal, came_as_forecast
+from .values import FleetReport, GroupReport, ProtocolReadiness, Rehearsal, came_as_forecast
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-TEMPLATES = ("report.html", "group.html", "text.html", "racks.html")
+TEMPLATES = ("report.html", "group.html", "text.html", "racks.html", "readiness.html")
 
 MEMBERS_SHOWN = 12
 MOVES_SHOWN = 12
@@ -56,6 +56,9 @@ WITHOUT_RACK_SHOWN = 20
 REASONS_SHOWN = 6
 NAMES_SHOWN = 5
 """Maximum number of groups per lost rack, of reasons, and of groups per reason."""
+
+READINESS_SHOWN = 100
+"""Maximum number of groups that may move to the consumer protocol."""
 
 REASON_LENGTH = 600
 """Maximum number of characters of the reason that a strategy is not available."""
@@ -107,7 +110,9 @@ def render(fleet: FleetReport, served: Served | None = None) -> str:
     style, scripts = _style(), _scripts()
     data = chart_data(fleet)
     racks = "" if fleet.rehearsal is None else _racks(fleet.rehearsal)
-    room = MOST_BYTES - len(json.dumps(data)) - sum(map(len, (style, *scripts, racks.encode())))
+    ready = "" if fleet.readiness is None else _readiness(fleet.readiness)
+    sections = (racks.encode(), ready.encode())
+    room = MOST_BYTES - len(json.dumps(data)) - sum(map(len, (style, *scripts, *sections)))
     age = (fleet.made_at - fleet.taken_at[-1]).total_seconds() if fleet.taken_at else None
     return (
         _environment()
@@ -121,6 +126,7 @@ def render(fleet: FleetReport, served: Served | None = None) -> str:
             policy=policy(),
             data=data,
             racks=racks,
+            readiness=ready,
             diagnoses=diagnoses,
             everyone=everyone,
             age=age,
@@ -178,6 +184,23 @@ def _racks(rehearsal: Rehearsal) -> str:
             groups_shown=WITHOUT_RACK_SHOWN,
             reasons_shown=REASONS_SHOWN,
             names_shown=NAMES_SHOWN,
+            reason_length=ERROR_LENGTH,
+        )
+    )
+
+
+def _readiness(readiness: ProtocolReadiness) -> str:
+    """The section about the consumer protocol."""
+    counts = Counter(row.readiness for row in readiness.groups)
+    quiet = (Readiness.MOVED, Readiness.NOT_APPLICABLE)
+    return (
+        _environment()
+        .get_template("readiness.html")
+        .render(
+            readiness=readiness,
+            counts=[(kind, counts[kind]) for kind in Readiness if counts[kind]],
+            rows=[row for row in readiness.groups if row.readiness not in quiet],
+            shown=READINESS_SHOWN,
             reason_length=ERROR_LENGTH,
         )
     )

@@ -8,17 +8,21 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
+from ..advice.protocol_readiness import of_cluster
 from ..config import Settings
 from ..messages.events import EventKind, GroupEvent
+from ..messages.wording import words
 from ..metrics.forecast import AHEAD
+from ..model.groups import GroupSnapshot
 from ..pipeline.backtest import Event, Events, ForecastCheck, Message
 from ..pipeline.pipeline import WholeHistory, walk
+from ..pipeline.readiness import readiness_rows
 from ..ports import ALL, Lake, ReportedGroups, ReportHistory
 from ..snapshots.groups_with_past import groups_at
 from .forecast_bands import Bands
 from .from_history import Besides, fleet_of
 from .rows import rack_counts
-from .values import FleetReport, ForecastBand, Happening
+from .values import FleetReport, ForecastBand, Happening, ProtocolReadiness
 
 NOT_KNOWN = (
     "Failed steps and incidents of the pipeline are only in the history database. Create the report "
@@ -67,17 +71,31 @@ def report(
         newest = ran.snapshot_id if ran.seen else newest
         tell(number)
     heard += events.rest()
+    newest_groups = groups_at(lake, settings, newest, pattern) if newest else []
     wanted = ReportedGroups(cluster=cluster, pattern=pattern, snapshots=max(1, limit))
     besides = Besides(
         bands=_bands([one for one in heard if isinstance(one, ForecastCheck)]),
-        racks={
-            group.group: rack_counts(group)
-            for group in (groups_at(lake, settings, newest, pattern) if newest else ())
-        },
+        racks={group.group: rack_counts(group) for group in newest_groups},
         told=_told(one for one in heard if isinstance(one, Message | GroupEvent)),
     )
     fleet = fleet_of(history.report(wanted), cluster, made_at, besides)
-    return replace(fleet, origin=origin, not_known=NOT_KNOWN, failures=None, pipeline=None)
+    return replace(
+        fleet,
+        origin=origin,
+        not_known=NOT_KNOWN,
+        failures=None,
+        pipeline=None,
+        readiness=_readiness(settings, newest_groups),
+    )
+
+
+def _readiness(settings: Settings, groups: Sequence[GroupSnapshot]) -> ProtocolReadiness | None:
+    if not groups:
+        return None
+    return ProtocolReadiness(
+        groups=tuple(readiness_rows(settings, groups)),
+        brokers=tuple(map(words, of_cluster(groups[0].coordinator))),
+    )
 
 
 def _bands(checks: Sequence[ForecastCheck]) -> Bands:

@@ -9,6 +9,7 @@ from datetime import datetime
 from ..model import states
 from ..model.assignments import Move, Verdict
 from ..model.states import Diagnosis
+from ..records import ReadinessRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -370,6 +371,20 @@ class Rehearsal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolReadiness:
+    """
+    The move of groups to the consumer protocol (KIP-848).
+
+    Attributes:
+        groups: Groups in the order in which they should move.
+        brokers: What the settings of the brokers say for all groups.
+    """
+
+    groups: tuple[ReadinessRow, ...]
+    brokers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FleetReport:
     """
     The groups of a cluster over a period.
@@ -386,6 +401,7 @@ class FleetReport:
         withheld: Groups skipped by validation, newest first.
         pipeline: Incidents of the pipeline; None if unknown.
         rehearsal: The loss of each rack; None if not requested.
+        readiness: The move to the consumer protocol; None if unknown.
     """
 
     cluster: str
@@ -401,6 +417,7 @@ class FleetReport:
     withheld: tuple[Withheld, ...] = ()
     pipeline: tuple[Happening, ...] | None = None
     rehearsal: Rehearsal | None = None
+    readiness: ProtocolReadiness | None = None
 
 
 def worst_first(group: GroupReport) -> tuple[object, ...]:

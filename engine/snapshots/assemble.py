@@ -45,6 +45,7 @@ def members_of(rows: Table) -> list[Member]:
             kind=row["kind"],
             user_data=row["user_data"],
             follows=row["follows"],
+            assigned_user_data=row["assigned_user_data"],
             tasks=_tasks(row),
         )
         for row in plain
@@ -147,7 +148,7 @@ def is_store_of(group: str, topic: str) -> bool:
 
 
 _STEADY = {
-    "brokers": ("node_id", "rack", "follower_fetching", "group_assignors"),
+    "brokers": ("node_id", "rack", "follower_fetching", "group_assignors", "group_settings"),
     "commits": ("group_id", "topic", "partition"),
     "partitions": ("topic", "topic_id", "partition"),
 }
@@ -210,11 +211,12 @@ def _header(row: Mapping[str, Any], taken_at: datetime, cluster: ClusterTables) 
         protocol_type=row["protocol_type"],
         assignor=row["assignor"],
         epoch=row["epoch"],
-        coordinator=row["coordinator"],
+        coordinator_id=row["coordinator"],
         error=row["error"],
         topology=row["topology"],
         follower_fetching=cluster.follower_fetching,
         group_assignors=cluster.group_assignors,
+        coordinator=cluster.coordinator,
     )
 
 

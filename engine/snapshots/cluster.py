@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ..model.arrays import NONE, Flags, Indices, Ints
+from ..model.coordinators import coordinator_settings
 from ..model.groups import Broker
 from ..model.tables import Table
 from .arrays import among, ints_of, numbers_of, ragged_of
@@ -46,6 +47,7 @@ class ClusterTables:
         self.racks = tuple(sorted({b.rack for b in self.brokers if b.rack}))
         self.follower_fetching = _all(brokers["follower_fetching"].to_pylist())
         self.group_assignors = _common(brokers["group_assignors"].to_pylist())
+        self.coordinator = coordinator_settings(brokers["group_settings"].to_pylist())
         self.partition = ints_of(rows["partition"]).astype(np.int32)
         self._read_offsets(rows)
         self.topics = tuple(_topics(rows))

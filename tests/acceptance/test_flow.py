@@ -233,7 +233,7 @@ def test_a_second_run_leaves_the_same_rows(flow: Flow) -> None:
 
 
 def test_the_report_shows_it_all(flow: Flow, capfd: pytest.CaptureFixture[str]) -> None:
-    """The demo prints the groups, the messages, four answers, the login and how to stop."""
+    """The demo prints the groups, the messages, five answers, the login and how to stop."""
     report.show(flow.demo, flow.state)
     shown = capfd.readouterr().out
     expected = [
@@ -242,7 +242,12 @@ def test_the_report_shows_it_all(flow: Flow, capfd: pytest.CaptureFixture[str]) 
         "$ evenkeel query worst_partitions",
         "$ evenkeel query scoreboard",
     ]
-    expected += ["$ evenkeel query snapshot_health", flow.state["airflow_password"], "make stop"]
+    expected += [
+        "$ evenkeel query snapshot_health",
+        "$ evenkeel readiness",
+        flow.state["airflow_password"],
+        "make stop",
+    ]
     assert [text for text in expected if text not in shown] == []
 
 

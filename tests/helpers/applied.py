@@ -152,9 +152,14 @@ class InThreads(Members):
     """Consumers of this process, a thread each."""
 
     def __init__(
-        self, stage: Stage, name: str, settings: Mapping[str, str], racks: Sequence[str] = ()
+        self,
+        stage: Stage,
+        name: str,
+        settings: Mapping[str, str],
+        racks: Sequence[str] = (),
+        topic: str | None = None,
     ) -> None:
-        super().__init__(stage, name, settings, racks)
+        super().__init__(stage, name, settings, racks, topic)
         self.running: dict[int, tuple[threading.Event, threading.Thread]] = {}
         self.troubles: list[str] = []
 

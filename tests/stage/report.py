@@ -1,4 +1,4 @@
-"""The output of the demo: groups, messages, four queries and next steps."""
+"""The output of the demo: groups, messages, four queries, the move to the consumer protocol, and next steps."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ def show(demo: Demo, state: dict[str, Any]) -> None:
     shown = shown or next((g["group_id"] for g in groups if g["verdict"]), "")
     for question, name, arguments in QUERIES:
         _title(question)
-        _query([name, *(argument.format(group=shown) for argument in arguments)])
+        _run(["query", name, *(argument.format(group=shown) for argument in arguments)])
+    _title("Which groups can move to the consumer protocol (KIP-848)?")
+    _run(["readiness", "--bootstrap", state["bootstrap"]])
     _title("Age of the data")
     print(pace(state))
     _title("Next steps")
@@ -163,8 +165,8 @@ def _message(demo: Demo, state: dict[str, Any]) -> str:
     return "\n\n".join([f"  {older} older messages", *seen] if older else seen)
 
 
-def _query(arguments: list[str]) -> None:
-    command = ["evenkeel", "query", *arguments]
+def _run(arguments: list[str]) -> None:
+    command = ["evenkeel", *arguments]
     print(f"$ {' '.join(command)}", flush=True)
     program = Path(sys.executable).with_name("evenkeel")
     subprocess.run([str(program), *command[1:]], check=False, stderr=subprocess.DEVNULL)

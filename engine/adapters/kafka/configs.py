@@ -16,6 +16,7 @@ from typing import Any
 from kafka.protocol.admin import DescribeConfigsRequest
 
 from ...assignors.kafka.protocol_names import BROKER_SETTING, broker_names
+from ...model.coordinators import COORDINATOR_SETTINGS
 from ...model.facts import Fact, note
 from .connection import Connection, Unanswered
 from .groups import error_text
@@ -50,13 +51,14 @@ class Configs:
     """
     What is configured, as far as it may be known.
 
-    *topics* by name; *follower_fetching* and *group_assignors* (what KIP-848 groups can ask for) by broker id;
-    *unknown* has a fact per cause.
+    *topics* by name; *follower_fetching*, *group_assignors* (what KIP-848 groups can ask for) and *coordinators* (the
+    other settings of that protocol, by name) by broker id; *unknown* has a fact per cause.
     """
 
     topics: dict[str, TopicConfig] = field(default_factory=dict)
     follower_fetching: dict[int, bool] = field(default_factory=dict)
     group_assignors: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    coordinators: dict[int, dict[str, str]] = field(default_factory=dict)
     unknown: list[Fact] = field(default_factory=list)
 
 
@@ -81,13 +83,15 @@ async def read_configs(
             configs.topics[result.resource_name] = _topic(_values(result))
 
     async def ask_broker(node: int) -> None:
-        keys = [_SELECTOR, BROKER_SETTING]
+        keys = [_SELECTOR, BROKER_SETTING, *COORDINATOR_SETTINGS]
         for result in await _ask(connection, _BROKER, [str(node)], keys, node, failed):
             values = _values(result)
             selector, assignors = values.get(_SELECTOR), values.get(BROKER_SETTING)
             configs.follower_fetching[node] = selector not in (None, "", _LEADER_SELECTOR)
             if assignors is not None:  # brokers before 3.7 do not know this setting
                 configs.group_assignors[node] = broker_names(assignors)
+            known = {name: values.get(name) for name in COORDINATOR_SETTINGS}
+            configs.coordinators[node] = {name: told for name, told in known.items() if told}
 
     await connection.on_each(list(brokers), ask_broker)
     configs.unknown += [

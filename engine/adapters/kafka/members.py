@@ -129,6 +129,8 @@ class MemberReader:
         }
         if protocol not in CLIENT_SIDE and protocol != STREAMS_PROTOCOL:
             row["user_data"] = subscription.user_data
+        if assignment:
+            row["assigned_user_data"] = bool(user_data)
         if protocol == PLAN:
             row["follows"] = followed_of(user_data)
         if protocol == STREAMS_PROTOCOL and subscription.user_data:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +15,7 @@ import numpy as np
 from ...config import ClusterSettings
 from ...model.arrays import NONE
 from ...model.cluster_snapshot import ClusterSnapshot
+from ...model.coordinators import GROUP_VERSION
 from ...model.facts import Fact, finding
 from ...model.moments import utc_now
 from ...model.states import GroupType
@@ -40,7 +42,7 @@ from .members import MemberReader, RackFor, topology_json, used_topics
 from .offsets import read_offsets
 from .properties import client_arguments
 from .topics import REFUSED, Node, Topics, describe_cluster, hidden_topics, read_begins
-from .versions import untold
+from .versions import group_version, untold
 
 _UNKNOWN = TopicConfig(
     cleanup_policy=None, retention_ms=None, retention_bytes=None, remote_storage=None
@@ -143,6 +145,10 @@ class KafkaClusterReader:
         topics.settle(used)
         alive = [node.id for node in nodes if node.alive]
         configs = await read_configs(connection, topics.counts, alive)
+        version = await group_version(connection)
+        if version is not None:
+            for node in alive:
+                configs.coordinators.setdefault(node, {})[GROUP_VERSION] = str(version)
         sizes = await read_log_sizes(connection, [p for p in topics.partitions if p.topic in used])
         reader = MemberReader(topics.counts, settings.topics, self._rack_for)
         members = [row for group in groups.values() for row in reader.rows(group)]
@@ -248,6 +254,7 @@ def _brokers(
 ) -> Table:
     """*fetching* is what is configured of brokers that do not tell it."""
     follower_fetching, assignors = configs.follower_fetching, configs.group_assignors
+    settings = configs.coordinators
     columns = {
         "node_id": [node.id for node in nodes],
         "host": [node.host for node in nodes],
@@ -255,6 +262,10 @@ def _brokers(
         "rack": [node.rack for node in nodes],
         "follower_fetching": [follower_fetching.get(node.id, fetching) for node in nodes],
         "group_assignors": [assignors.get(node.id) for node in nodes],
+        "group_settings": [
+            json.dumps(settings[node.id], sort_keys=True) if node.id in settings else None
+            for node in nodes
+        ],
     }
     return _filled("brokers", columns, len(nodes), key)
 

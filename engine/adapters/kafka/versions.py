@@ -1,4 +1,4 @@
-"""What brokers of an older version cannot tell: it is unknown, and said once."""
+"""What brokers of an older version cannot tell: it is unknown, and said once; and the features of a cluster."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kafka.protocol.admin import DescribeClusterRequest
-from kafka.protocol.metadata import MetadataRequest
+from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
+from ...model.coordinators import GROUP_VERSION
 from ...model.facts import Fact, note
+from .connection import Connection, Unanswered
 from .messages import ConsumerGroupDescribeRequest
 
 
@@ -49,3 +51,26 @@ def untold(brokers: Speaks) -> list[Fact]:
         if not brokers.supports(one.request, one.version)
         and (brokers.supports(one.request) or not one.moot)
     ]
+
+
+_TELLS_FEATURES = 3
+"""From this version on ApiVersions names the features that a cluster has finalized (KIP-584)."""
+
+
+async def group_version(connection: Connection) -> int | None:
+    """The level of `group.version` that the cluster has finalized, 0 without; None where no broker answers."""
+    if not connection.supports(ApiVersionsRequest, _TELLS_FEATURES):
+        return 0
+    request = ApiVersionsRequest(
+        client_software_name="evenkeel",
+        client_software_version="1",
+        min_version=_TELLS_FEATURES,
+    )
+    try:
+        answer = await connection.ask_any(request)
+    except Unanswered:
+        return None
+    if answer.error_code:
+        return None
+    levels = {one.name: one.max_version_level for one in answer.finalized_features or ()}
+    return int(levels.get(GROUP_VERSION, 0))

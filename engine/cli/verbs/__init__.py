@@ -33,6 +33,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "Plan a change": {
             "runbook": "Print the steps, checks and rollback for switching a group to a strategy.",
             "whatif": "Forecast a group with other members, partitions, racks or capacities.",
+            "readiness": "Show which groups can move to the consumer protocol (KIP-848).",
             "elect": "Show which strategy a group elects, and the restarts that lead to another.",
             "explain": "Explain why a strategy assigns a partition to its member.",
             "diff": "Compare a group between two stored snapshots.",

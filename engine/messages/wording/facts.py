@@ -19,6 +19,7 @@ from . import (
     gains_and_losses,
     lifecycle,
     rebalances,
+    readiness,
     runbook,
     streams,
     troubles,
@@ -160,6 +161,7 @@ _WEIGHED: Mapping[str, Clause] = {
     "largest_member_lag": _lag,
     "cross_rack_share": _plain,
     **gains_and_losses.CLAUSES,
+    **readiness.LOSSES,
     "partition_spread": _plain,
     "moves": _moves,
     "unowned": _unowned,
@@ -176,6 +178,7 @@ CLAUSES: Mapping[str, Clause] = {
     **streams.CLAUSES,
     **assumptions.CLAUSES,
     **rebalances.CLAUSES,
+    **readiness.CLAUSES,
     "rebalancing": "rebalancing ({names}): the assignment is changing",
     "idle_members": "{after} of {bound:member} own none of the {partitions}",
     "unequal_subscriptions": (

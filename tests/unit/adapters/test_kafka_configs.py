@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 from kafka.protocol.admin import DescribeConfigsResponse, DescribeLogDirsResponse
+from kafka.protocol.metadata import ApiVersionsResponse
 
 from evenkeel.engine.adapters.kafka import log_dirs
 from evenkeel.engine.adapters.kafka.configs import TopicConfig, read_configs
 from evenkeel.engine.adapters.kafka.connection import Unanswered
 from evenkeel.engine.adapters.kafka.log_dirs import read_log_sizes
 from evenkeel.engine.adapters.kafka.topics import Partition
-from evenkeel.engine.adapters.kafka.versions import untold
+from evenkeel.engine.adapters.kafka.versions import group_version, untold
 from tests.helpers.facts import said
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
@@ -70,7 +71,11 @@ def test_topics_and_brokers_tell_what_they_are_configured_to() -> None:
         },
         "clicks": {"retention.ms": "1", "remote.storage.enable": "true"},
         "1": {"replica.selector.class": RACK_AWARE, "group.consumer.assignors": OURS},
-        "2": {"replica.selector.class": LEADER, "group.consumer.assignors": "uniform,range"},
+        "2": {
+            "replica.selector.class": LEADER,
+            "group.consumer.assignors": "uniform,range",
+            "group.consumer.migration.policy": "upgrade",
+        },
         "3": {"replica.selector.class": None},
     }
     connection = ScriptedConnection(answering(told), nodes=(1, 2, 3))
@@ -87,6 +92,7 @@ def test_topics_and_brokers_tell_what_they_are_configured_to() -> None:
         1: ("evenkeel-racks", "uniform", "range", "acme.Own"),
         2: ("uniform", "range"),
     }
+    assert found.coordinators == {1: {}, 2: {"group.consumer.migration.policy": "upgrade"}, 3: {}}
     assert said(found.unknown) == ()
     assert [node for _, node in connection.asked] == [None, 1, 2, 3]
 
@@ -294,3 +300,33 @@ def test_what_is_too_new_for_the_brokers_is_said_once_each(
         missing
     )
     assert all(f"Kafka {brokers.version}" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("levels", "error", "version"),
+    [
+        ({"group.version": 1, "metadata.version": 25}, 0, 1),
+        ({"metadata.version": 20}, 0, 0),
+        ({}, 35, None),
+    ],
+)
+def test_the_finalized_level_of_a_feature_is_read(
+    levels: dict[str, int], error: int, version: int | None
+) -> None:
+    """A cluster that has not finalized it has level 0; one that refuses to answer tells nothing."""
+    feature = ApiVersionsResponse.FinalizedFeatureKey
+    told = [feature(name=n, max_version_level=v, min_version_level=v) for n, v in levels.items()]
+    answer = ApiVersionsResponse(error_code=error, finalized_features=told)
+
+    assert run(group_version(ScriptedConnection(lambda *_: answer))) == version
+
+
+def test_brokers_that_tell_no_features_or_do_not_answer() -> None:
+    """Those before 2.4 have none; of those that are silent it is unknown."""
+    older = ScriptedConnection(unreachable, versions={"ApiVersionsRequest": 2})
+
+    def silent(request: Any, node: int | None) -> Any:
+        raise Unanswered("broker 1 (b:9092): timed out")
+
+    assert (run(group_version(older)), older.asked) == (0, [])
+    assert run(group_version(ScriptedConnection(silent))) is None

@@ -47,6 +47,14 @@ def groups(fleet):
     return {group.group_id: group for group in fleet.groups}
 
 
+def test_groups_are_told_whether_they_can_move_to_the_consumer_protocol(fleet):
+    """Those of the newest snapshot, in their order."""
+    assert fleet.readiness is not None
+    assert {row.group_id for row in fleet.readiness.groups} == set(NAMES) - {"vanished"}
+    assert [row.place for row in fleet.readiness.groups] == [1, 2, 3, 4]
+    assert fleet.readiness.brokers
+
+
 def test_every_group_that_was_ever_there(fleet, groups):
     """One that is gone is last, and says since when; what was the matter with it before is no date of that."""
     assert groups.keys() == set(NAMES)
