@@ -30,11 +30,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..model.arrays import NONE, Indices, Ints
+from ..model.arrays import NONE, Indices, Ints, ragged_entries, starts_of
 from ..model.assignments import Assignment, Deployment
 from .interface import USUAL_PROMISES, Answers, GroupSpec, Promise
-from .kafka.group_coordinator import homogeneous, subscribed_topics
+from .kafka.group_coordinator import homogeneous
 from .kit.members import member_order, subscribers_by_member_order
+from .kit.orders import numbered
 from .kit.why import Steps, in_ranges
 
 
@@ -57,46 +58,36 @@ class RangeServer:
 
     def assign_many(self, groups: GroupSpec) -> Answers:
         """As `assign`, for each of many groups."""
-        count, start, member = _subscribers(groups)
-        topic = groups.topic_of
-        base, extra = np.divmod(groups.topic_size, np.maximum(count, 1))
-        place = start[topic] + turns(groups.number_of, base[topic], extra[topic])
-        owners = np.append(member, np.int32(NONE))  # what a topic without subscribers reads
-        owner = owners[np.where((count > 0)[topic], place, NONE)]
-        return Answers(assignment=Assignment(owner=owner))
+        start, member, of_topic = _lists(groups)
+        # topics of one size with the same subscribers have the same owners
+        sizes = int(groups.topic_size.max(initial=0)) + 1
+        names, alike = numbered(of_topic * sizes + groups.topic_size, (len(start) - 1) * sizes)
+        which, size = np.divmod(names, sizes)
+        begin, entries = ragged_entries(start, which)
+        count = np.diff(begin)
+        base, extra = np.divmod(size, count)
+        turn = np.arange(len(entries)) - begin[:-1].repeat(count)
+        owners = member[entries].repeat(base.repeat(count) + (turn < extra.repeat(count)))
+        places = ragged_entries(starts_of(size), alike)[1]
+        return Answers(assignment=Assignment(owner=owners[places]))
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """Its share, and the range it is in; nothing without subscribers."""
-        count, start, member = _subscribers(group)
-        topic = int(group.topic_of[partition])
-        order = member[start[topic] : start[topic] + count[topic]].tolist()
-        return in_ranges(group, partition, order) if order else ()
+        start, member, of_topic = _lists(group)
+        of = int(of_topic[group.topic_of[partition]])
+        order = member[start[of] : start[of + 1]].tolist()
+        return () if order == [NONE] else in_ranges(group, partition, order)
 
 
-def _subscribers(group: GroupSpec) -> tuple[Ints, Ints, Indices]:
-    """(T) how many subscribe to each topic, and where they begin in the third, the members in order."""
-    order = member_order(group)
-    if group.group_count > 1 or not group.members or not homogeneous(group):
-        subscribers = subscribers_by_member_order(group)
-        return subscribers.count, subscribers.start[:-1], subscribers.member
-    count = np.zeros(len(group.topics), np.int64)
-    count[subscribed_topics(group, 0)] = len(order)
-    return count, np.zeros_like(count), order
-
-
-def turns(number: Ints, base: Ints, extra: Ints) -> Ints:
-    """
-    Which of a topic's subscribers gets a partition, all arguments per partition.
-
-    Args:
-        number: The partition's number within its topic.
-        base: What each subscriber gets at least.
-        extra: How many, the first ones, get one more.
-
-    >>> turns(np.arange(5), np.ones(5, np.int64), np.full(5, 2)).tolist()
-    [0, 0, 1, 1, 2]
-    """
-    wide = extra * (base + 1)
-    behind = number >= wide
-    found: Ints = (number - wide * behind) // np.maximum(base + ~behind, 1) + extra * behind
-    return found
+def _lists(groups: GroupSpec) -> tuple[Ints, Indices, Ints]:
+    """Lists of subscribers in order: where they begin, their members, and (T) which is a topic's; the last is NONE."""
+    if homogeneous(groups):
+        start, member, of_topic = groups.member_start, member_order(groups), groups.group_of_topic
+        some = np.zeros(len(groups.topic_size), np.bool_)
+        some[groups.subscription_topic] = True
+    else:
+        subscribers = subscribers_by_member_order(groups)
+        start, member = subscribers.start, subscribers.member
+        some, of_topic = subscribers.count > 0, np.arange(len(groups.topics))
+    of_topic = np.where(some, of_topic, len(start) - 1)
+    return np.append(start, start[-1] + 1), np.append(member, np.int32(NONE)), of_topic

@@ -67,11 +67,10 @@ class Answers:
         >>> [each.owner.tolist() for each in answers.apart(many)]
         [[0, -1], [0]]
         """
-        parts = _apart(groups, self.assignment)
-        return [
-            self.problems.get(number) or self.own.get(number, part)
-            for number, part in enumerate(parts)
-        ]
+        parts: list[Answer] = [*_apart(groups, self.assignment)]
+        for number, answer in {**self.own, **self.problems}.items():
+            parts[number] = answer
+        return parts
 
 
 def answering(assign: Callable[[GroupSpec], Assignment]) -> Callable[[GroupSpec], Answers]:
@@ -97,19 +96,19 @@ def _apart(groups: GroupSpec, assignment: Assignment) -> list[Assignment]:
         local = where_some(given, given - shift)
         return [local[span] for span in spans]
 
-    nothing: list[None] = [None] * len(spans)
-    orders: Sequence[Ints | None] = nothing
+    found = {"owner": owners(assignment.owner)}
     if assignment.order is not None:
         sizes = np.bincount(groups.group_of[assignment.order], minlength=len(spans))
         cuts = starts_of(sizes)
         local = assignment.order - np.repeat(groups.partition_start[:-1], sizes)
-        orders = [local[a:b] for a, b in pairwise(cuts.tolist())]
-    given = assignment.transferring
-    transferring = nothing if given is None else owners(given)
-    return [
-        Assignment(owner=owner, order=order, transferring=waits)
-        for owner, order, waits in zip(owners(assignment.owner), orders, transferring, strict=True)
-    ]
+        found["order"] = [local[a:b] for a, b in pairwise(cuts.tolist())]
+    if assignment.transferring is not None:
+        found["transferring"] = owners(assignment.transferring)
+    parts = [object.__new__(Assignment) for _ in spans]  # a third of what it takes to construct one
+    for name, values in found.items():
+        for part, value in zip(parts, values, strict=True):
+            vars(part)[name] = value
+    return parts
 
 
 def where_some(indices: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[Any]:

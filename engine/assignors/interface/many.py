@@ -116,8 +116,10 @@ class _Together(GroupSpec):
     def starts(self, name: str) -> Ints:
         """Ragged lists behind each other: what lies between two groups is no list."""
         each = self.each(name)
-        ends = starts_of(list(map(len, each)))[1:-1] - 1
-        return starts_of(np.delete(np.diff(np.concatenate(each)), ends))
+        sizes = np.diff(np.concatenate(each))
+        inside = np.ones(len(sizes), np.bool_)  # np.delete takes four times as long
+        inside[starts_of(list(map(len, each)))[1:-1] - 1] = False
+        return starts_of(sizes[inside])
 
     def column(self, name: str) -> Column:
         """Columns behind each other."""

@@ -35,9 +35,10 @@ def member_order(group: GroupSpec) -> Indices:
     >>> [group.members[m] for m in member_order(group)]
     ['c', 'b', 'a']
     """
-    static, instances = group.static, group.instance_ids
-    if not static.any():
+    instances = group.instance_ids
+    if instances.count(None) == len(instances):
         return members_by_id(group).astype(np.int32)
+    static = group.static
     names = [m if i is None else i for m, i in zip(group.members, instances, strict=True)]
     ids = zip(
         group.group_of_member[static].tolist(), (i for i in instances if i is not None), strict=True

@@ -47,7 +47,8 @@ def assign_homogeneous(
     problems = dict[int, Infeasible]()
     wanted = np.zeros(len(groups.topics), np.bool_)
     wanted[topics] = True
-    target = target.take(wanted[target.topic])
+    if not wanted.all():
+        target = target.take(wanted[target.topic])
     owned = target.partition
     if owned is None:
         problems = refusals(

@@ -88,7 +88,8 @@ def _by_topic(held: MemberPartitions, topics: int) -> MemberPartitions:
     begins = np.ones(len(held), np.bool_)
     begins[1:] = held.place[1:] != held.place[:-1]
     begins[1:] |= held.topic[1:] != held.topic[:-1]
-    runs = held.place[begins].astype(np.int64) * topics + held.topic[begins]
+    begin = np.flatnonzero(begins)
+    runs = held.place[begin].astype(np.int64) * topics + held.topic[begin]
     if len(distinct(runs, int(runs.max(initial=0)) + 1)) == len(runs):
         return held
     keys = held.place.astype(np.int64) * topics + held.topic
@@ -140,9 +141,14 @@ def answer_of_sets(group: GroupSpec, order: Indices, held: MemberPartitions) -> 
 
 def partitions_held_once(group: GroupSpec, held: MemberPartitions) -> Ints | None:
     """The partition (P index) of each entry; None when one is no more, or is held twice."""
-    if not bool((held.number < group.topic_size[held.topic]).all()):
+    if not len(held):
+        return np.zeros(0, np.int64)
+    # neighbors are mostly of one topic
+    begin = np.flatnonzero(np.diff(held.topic, prepend=NONE))
+    topic = held.topic[begin]
+    if not bool((np.maximum.reduceat(held.number, begin) < group.topic_size[topic]).all()):
         return None
-    found = group.topic_start[held.topic] + held.number
+    found = group.topic_start[topic].repeat(np.diff(begin, append=len(held))) + held.number
     somebodys = np.zeros(group.partition_count, np.bool_)
     somebodys[found] = True
     return found if np.count_nonzero(somebodys) == len(found) else None
