@@ -13,14 +13,14 @@ Not emulated: a bucket of nine colliding keys or more in a table of 64 or more, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import chain, pairwise
 from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
-from ...model.arrays import Ints, starts_of
+from ...model.arrays import Ints
 from .orders import numbered, stable_order
 
 Hashes = npt.NDArray[np.uint32]
@@ -33,8 +33,8 @@ _LEAST_CAPACITY = 16
 _GREATEST_CAPACITY = 1 << 30
 _LEAST_TREE_CAPACITY = 64
 _MOST_IN_A_BUCKET = 8
-_AT_ONCE = 1 << 14
-"""So many characters are hashed at a time, and the name that ends behind them: a processor keeps these at hand."""
+_AT_ONCE = 1 << 10
+"""So many names are hashed at a time, since a processor keeps their characters at hand."""
 
 
 def utf16(text: str) -> bytes:
@@ -95,25 +95,18 @@ def string_hashes(names: Sequence[str]) -> Hashes:
     units = np.frombuffer(joined.encode() if ascii else utf16(joined), np.uint8 if ascii else ">u2")
     if len(units) != len(joined):  # characters beyond U+FFFF are two units each
         lengths = np.array([len(utf16(name)) // 2 for name in names], np.int64)
-    ends = starts_of(lengths)
-    cuts = np.searchsorted(ends, np.arange(0, len(units), _AT_ONCE))
+    starts = np.cumsum(lengths) - lengths
     hashes = np.zeros(len(names), np.uint32)
-    for first, last in pairwise(sorted({*cuts.tolist(), len(names)})):
-        some = ends[first : last + 1] - ends[first]
-        up, down = _powers(int(some[-1]).bit_length())
-        sums = np.zeros(some[-1] + 1, np.uint32)
-        np.cumsum(units[ends[first] : ends[last]] * down[: some[-1]], out=sums[1:])
-        hashes[first:last] = (sums[some[1:]] - sums[some[:-1]]) * up[some[1:]]
+    for length in (np.flatnonzero(np.bincount(lengths)[1:]) + 1).tolist():
+        powers = np.full(length, 31, np.uint32)
+        powers[-1] = 1
+        powers = np.cumprod(powers[::-1], dtype=np.uint32)[::-1].copy()  # as it is walked
+        of_length, windows = np.flatnonzero(lengths == length), sliding_window_view(units, length)
+        for at in range(0, len(of_length), _AT_ONCE):
+            some = of_length[at : at + _AT_ONCE]
+            characters = windows[starts[some]].astype(np.uint32)
+            hashes[some] = np.einsum("ij,j->i", characters, powers)
     return hashes
-
-
-@cache
-def _powers(bits: int) -> tuple[Hashes, Hashes]:
-    """31 to the power of -1, 0, 1, ... and of 0, -1, -2, ..., in 32 bits, in which it has an inverse."""
-    inverse = pow(31, -1, 1 << 32)
-    up, down = (np.full((1 << bits) + 1, factor, np.uint32) for factor in (31, inverse))
-    up[0], down[0] = inverse, 1
-    return np.cumprod(up, dtype=np.uint32), np.cumprod(down, dtype=np.uint32)
 
 
 def capacity(size: int, initial: int = _LEAST_CAPACITY) -> int:

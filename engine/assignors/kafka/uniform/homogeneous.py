@@ -60,7 +60,8 @@ def assign_homogeneous(
         refused = np.isin(groups.group_of_topic, list(problems))
         topics, target = topics[~refused[topics]], target.take(~refused[target.topic])
         owned = groups.topic_start[target.topic] + target.number
-    has = np.bincount(target.place, minlength=len(order))
+    # places ascend: numpy counts all entries in twice the time
+    has = np.diff(np.searchsorted(target.place, np.arange(len(order) + 1, dtype=np.int32)))
     partitions = np.zeros(groups.group_count, np.int64)
     np.add.at(partitions, groups.group_of_topic[topics], groups.topic_size[topics])
     quota = quotas(has, partitions, groups.member_start)

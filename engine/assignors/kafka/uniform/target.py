@@ -85,16 +85,22 @@ def current_target(group: GroupSpec, order: Indices) -> MemberPartitions:
 
 def _by_topic(held: MemberPartitions, topics: int) -> MemberPartitions:
     """Each member's entries of one topic together, where the topic is first mentioned."""
-    begins = np.ones(len(held), np.bool_)
-    begins[1:] = held.place[1:] != held.place[:-1]
-    begins[1:] |= held.topic[1:] != held.topic[:-1]
-    begin = np.flatnonzero(begins)
+    begin = _runs(held.place, held.topic)
     runs = held.place[begin].astype(np.int64) * topics + held.topic[begin]
     if len(distinct(runs, int(runs.max(initial=0)) + 1)) == len(runs):
         return held
     keys = held.place.astype(np.int64) * topics + held.topic
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     return held.take(stable_order(first[which]))
+
+
+def _runs(*arrays: Ints | Indices) -> Ints:
+    """Where entries begin that are equal in all arrays; neighbors mostly are."""
+    begins = np.zeros(len(arrays[0]), np.bool_)
+    begins[:1] = True
+    for array in arrays:
+        begins[1:] |= array[1:] != array[:-1]
+    return np.flatnonzero(begins)
 
 
 def _once(held: MemberPartitions) -> MemberPartitions:
@@ -141,10 +147,7 @@ def answer_of_sets(group: GroupSpec, order: Indices, held: MemberPartitions) -> 
 
 def partitions_held_once(group: GroupSpec, held: MemberPartitions) -> Ints | None:
     """The partition (P index) of each entry; None when one is no more, or is held twice."""
-    if not len(held):
-        return np.zeros(0, np.int64)
-    # neighbors are mostly of one topic
-    begin = np.flatnonzero(np.diff(held.topic, prepend=NONE))
+    begin = _runs(held.topic)
     topic = held.topic[begin]
     if not bool((np.maximum.reduceat(held.number, begin) < group.topic_size[topic]).all()):
         return None
