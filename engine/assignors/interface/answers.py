@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import NONE, Indices, Ints, starts_of
+from ...model.arrays import NONE, Indices, starts_of
 from ...model.assignments import Assignment
 from ...model.errors import Infeasible
 from .group import GroupSpec
@@ -96,7 +96,7 @@ def _apart(groups: GroupSpec, assignment: Assignment) -> list[Assignment]:
         local = where_some(given, given - shift)
         return [local[span] for span in spans]
 
-    found = {"owner": owners(assignment.owner)}
+    found: dict[str, list[Any]] = {"owner": owners(assignment.owner)}
     if assignment.order is not None:
         sizes = np.bincount(groups.group_of[assignment.order], minlength=len(spans))
         cuts = starts_of(sizes)
