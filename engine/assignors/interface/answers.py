@@ -68,7 +68,8 @@ class Answers:
         [[0, -1], [0]]
         """
         parts: list[Answer] = [*_apart(groups, self.assignment)]
-        for number, answer in {**self.own, **self.problems}.items():
+        others: dict[int, Answer] = {**self.own, **self.problems}
+        for number, answer in others.items():
             parts[number] = answer
         return parts
 
