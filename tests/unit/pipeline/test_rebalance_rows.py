@@ -1,0 +1,89 @@
+"""Rows of rebalances: what they cost, and the same with other settings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evenkeel.engine.config import Policy, Rule, Settings
+from evenkeel.engine.model.states import Remedy
+from evenkeel.engine.pipeline.rebalance_rows import rebalance_rows
+from tests.helpers.measuring import observed
+from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
+
+PAUSE, AWAY = 2.0, 20.0
+SETTINGS = Settings(rules=[Rule(policy=Policy(rebalance_seconds=PAUSE, restart_seconds=AWAY))])
+
+
+def _row(before, after, **header):
+    """The row of a group whose members, by client id and number of their start, own a partition each; 10/s arrive."""
+    taken = []
+    for number, names in enumerate((before, after)):
+        static = header.get("static", False)
+        rows = [
+            member(
+                f"{client}-{start}",
+                ["t"],
+                {"t": [p]},
+                client_id=client,
+                **({"instance_id": client} if static else {}),
+            )
+            for p, (client, start) in enumerate(names)
+        ]
+        told = {name: value for name, value in header.items() if name != "static"}
+        snapshot = make_snapshot(
+            number=number,
+            topics=[topic("t", 4, end=3000 * number)],
+            groups=[group("g", members=rows, lag={"t": 0}, **told)],
+        )
+        taken += groups(snapshot)
+    seen = observed(taken[1], taken[:1])
+    [row] = rebalance_rows(SETTINGS, seen, np.ones(1, np.bool_)).to_pylist()
+    return row
+
+
+BEFORE = [("a", 1), ("b", 1), ("c", 1), ("d", 1)]
+AFTER = [("a", 2), ("b", 2), ("c", 1), ("d", 1)]
+"""Two of four members restarted and got back what they had."""
+
+
+@pytest.mark.parametrize(
+    ("header", "rebalances", "seconds"),
+    [
+        ({"assignor": "range"}, 4, 4 * 4 * PAUSE),
+        ({"assignor": "cooperative-sticky"}, 4, 2 * 2 * PAUSE),
+        ({"assignor": "range", "static": True}, 0, 2 * AWAY),
+    ],
+    ids=[
+        "eager: all partitions, each time",
+        "cooperative: their own, twice",
+        "static: their own, as long as away",
+    ],
+)
+def test_what_pauses_depends_on_the_protocol(header, rebalances, seconds):
+    """Ten records a second are delayed at each partition."""
+    row = _row(BEFORE, AFTER, **header)
+
+    assert (row["cause"], row["rebalances"]) == ("deploy", rebalances)
+    assert row["partition_seconds"] == pytest.approx(seconds)
+    assert row["delayed_records"] == pytest.approx(10 * seconds)
+
+
+def test_an_eager_group_would_have_paused_less_with_each_setting_that_applies():
+    """Nobody's session expired."""
+    costs = {
+        each["remedy"]: each["partition_seconds"] for each in _row(BEFORE, AFTER)["with_remedy"]
+    }
+
+    assert costs == {
+        Remedy.STATIC_MEMBERSHIP: 2 * AWAY,
+        Remedy.COOPERATIVE: 2 * 2 * PAUSE,
+        Remedy.CONSUMER_PROTOCOL: 2 * 2 * PAUSE,
+    }
+
+
+def test_a_static_member_that_moves_nothing_needs_no_remedy_but_the_protocols():
+    """It has an instance id already."""
+    row = _row(BEFORE, AFTER, assignor="cooperative-sticky", static=True)
+
+    assert [each["remedy"] for each in row["with_remedy"]] == [Remedy.CONSUMER_PROTOCOL]
