@@ -149,6 +149,13 @@ CREATE TABLE group_metrics (
     diagnosis_reason TEXT,
     commit_interval_seconds DOUBLE PRECISION,
     rebalance_seconds DOUBLE PRECISION,
+    rebalance_basis TEXT,
+    rebalances_observed INTEGER,
+    restart_seconds DOUBLE PRECISION,
+    restart_basis TEXT,
+    restarts_observed INTEGER,
+    client_library TEXT,
+    pause_course JSONB,
     delay_seconds DOUBLE PRECISION,
     commit_ages_seconds DOUBLE PRECISION[],
     assignment TEXT,
@@ -211,7 +218,14 @@ COMMENT ON COLUMN group_metrics.facts IS 'Findings as a list of {kind, measure, 
 COMMENT ON COLUMN group_metrics.diagnosis IS 'Diagnosis: healthy, catching up, skewed load, slow member, no members, ... or unknown.';
 COMMENT ON COLUMN group_metrics.diagnosis_reason IS 'Diagnosis with names and numbers; null if healthy.';
 COMMENT ON COLUMN group_metrics.commit_interval_seconds IS 'Commit interval in seconds, learned or configured; null until a commit is observed.';
-COMMENT ON COLUMN group_metrics.rebalance_seconds IS 'Pause of its members in a rebalance, in seconds; null until rebalances took a tenth of an interval in which members were behind.';
+COMMENT ON COLUMN group_metrics.rebalance_seconds IS 'Pause of its partitions in a rebalance that revokes them, in seconds.';
+COMMENT ON COLUMN group_metrics.rebalance_basis IS 'Source of this pause: configured, observed, at most, at least, as its client library, usual.';
+COMMENT ON COLUMN group_metrics.rebalances_observed IS 'Number of intervals whose rebalances were observed; the pause is the median over the newest 15.';
+COMMENT ON COLUMN group_metrics.restart_seconds IS 'Time that a member is away when it restarts, in seconds.';
+COMMENT ON COLUMN group_metrics.restart_basis IS 'Source of this time, as of the pause.';
+COMMENT ON COLUMN group_metrics.restarts_observed IS 'Number of intervals whose restarts were observed.';
+COMMENT ON COLUMN group_metrics.client_library IS 'Client library of all members, configured or from client ids; null if unknown.';
+COMMENT ON COLUMN group_metrics.pause_course IS 'Observed rebalances and restarts; null without any.';
 COMMENT ON COLUMN group_metrics.delay_seconds IS 'Time lag of its worst partition beyond the commit interval, in seconds; all of it without members or in a rebalance.';
 COMMENT ON COLUMN group_metrics.commit_ages_seconds IS 'Commit age in seconds at each sample without backlog, as input of the forecast.';
 COMMENT ON COLUMN group_metrics.assignment IS 'Fingerprint of the assignment, by identities of members; null during a rebalance.';

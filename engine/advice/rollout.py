@@ -181,14 +181,20 @@ def clients_of(group: GroupSnapshot, told: str | None = None) -> Mapping[Client 
     if told is not None:
         one = next((client for client in Client if client == told), None)
         return Counter({one: len(group.members)})
-    java = f"consumer-{group.group}-"
+    return Counter(client_of(group.group, member.client_id) for member in group.members)
 
-    def library(client_id: str) -> Client | None:
-        if client_id.startswith(java) and client_id[len(java) :].isdecimal():
-            return Client.JAVA
-        return next((c for c, known in _DEFAULTS.items() if known.fullmatch(client_id)), None)
 
-    return Counter(library(member.client_id) for member in group.members)
+def client_of(group: str, client_id: str) -> Client | None:
+    """
+    The library of a member of a group, where its client id tells.
+
+    >>> client_of("orders", "consumer-orders-1"), client_of("orders", "billing")
+    (<Client.JAVA: 'java'>, None)
+    """
+    java = f"consumer-{group}-"
+    if client_id.startswith(java) and client_id[len(java) :].isdecimal():
+        return Client.JAVA
+    return next((c for c, known in _DEFAULTS.items() if known.fullmatch(client_id)), None)
 
 
 def client_settings(client: Client, lists: Names) -> Settings | None:

@@ -16,6 +16,7 @@ from ..model.groups import GroupHeader
 from ..model.labels import Labels
 from ..model.states import LagBasis, Status
 from ..records.forecast_course import ForecastCourse
+from ..records.pause_course import PauseCourse
 from .balance import member_counts
 from .capacity import NEWEST, Capacity, capacities
 from .commit_interval import CommitInterval, commit_intervals, delay
@@ -24,9 +25,11 @@ from .diagnosis.evidence import RECENT
 from .history import Rate, TimeLag, deviation, rate, time_lag
 from .lag import Lag, OffsetReset, measure_lag
 from .past import Past, owners_before
+from .pauses import after
 from .racks import RecordSize, record_size
 from .rebalance_causes import RebalanceCauses, evidence
-from .rebalances import Rebalances
+from .rebalances import Idle, Rebalances
+from .restarts import Restarts
 from .retention import evicted, time_to_loss
 from .samples import Samples, silent_members
 from .status import WINDOW, statuses
@@ -56,7 +59,7 @@ class Known:
         objective: (G) seconds that a group may be behind beyond its commit interval.
         commit_interval: (G) seconds between two commits, nan when not configured.
         learned_interval: (G) the same as learned after the preceding snapshot, nan when nothing was.
-        learned_pause: (G) seconds that members stand still in a rebalance, as learned by then; nan when nothing was.
+        learned_pauses: (G) how long rebalances and restarts lasted, as observed by then; None without observations.
         loss_within: (G) seconds: retention that would reach unread records sooner is a loss ahead.
         forecasts: (G) the state of its forecasts after the preceding snapshot; None without earlier forecasts.
     """
@@ -67,7 +70,7 @@ class Known:
     objective: Floats
     commit_interval: Floats
     learned_interval: Floats
-    learned_pause: Floats
+    learned_pauses: Sequence[PauseCourse | None]
     loss_within: Floats
     forecasts: Sequence[ForecastCourse | None]
 
@@ -82,7 +85,7 @@ class Known:
             objective=np.full(groups, OBJECTIVE),
             commit_interval=unknown,
             learned_interval=unknown,
-            learned_pause=unknown,
+            learned_pauses=[None] * groups,
             loss_within=unknown,
             forecasts=[None] * groups,
         )
@@ -178,10 +181,22 @@ class Observation:
         return record_size(self.batch.partitions, sizes)
 
     @cached_property
-    def rebalance_seconds(self) -> Floats:
-        """(G) for how long members stand still in a rebalance; nan unknown."""
-        speed, before = self.capacity.saturated, self.known.learned_pause
-        return self.rebalances.pauses(self.samples, self.evidence.behind, speed, before)
+    def pauses(self) -> tuple[PauseCourse | None, ...]:
+        """(G) how long rebalances and restarts lasted, as observed by now; None without observations."""
+        seen, known = self.rebalances, [*self.known.learned_pauses]
+        interesting = seen.changed.any(axis=0) | seen.rebalancing.any(axis=0)
+        for group in np.flatnonzero(interesting).tolist():
+            speed = self.capacity.saturated
+            idle = Idle.of(seen, self.samples, self.evidence.behind, speed, group)
+            away = Restarts(
+                rebalances=seen,
+                samples=self.samples,
+                idle=idle,
+                apart=float(self.commit_interval[group]),
+                group=group,
+            )
+            known[group] = after(known[group], seen.pauses(group, idle), away.spans())
+        return tuple(known)
 
     @cached_property
     def findings(self) -> tuple[tuple[Fact, ...], ...]:

@@ -5,8 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .states import PauseBasis
+
 if TYPE_CHECKING:
     from .arrays import Flags, Floats, Indices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause:
+    """
+    How long a rebalance pauses a group, or a restart takes.
+
+    Attributes:
+        seconds: The time.
+        basis: How that is known.
+        observed: How many observations of the group there are.
+    """
+
+    seconds: float
+    basis: PauseBasis
+    observed: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -107,6 +107,17 @@ class CapacityBasis(enum.StrEnum):
     UNKNOWN = "unknown"
 
 
+class PauseBasis(enum.StrEnum):
+    """Source of the pause of a rebalance, or of the time of a restart."""
+
+    CONFIGURED = "configured"
+    OBSERVED = "observed"
+    AT_MOST = "at most"
+    AT_LEAST = "at least"
+    AS_LIBRARY = "as its client library"
+    USUAL = "usual"
+
+
 class Diagnosis(enum.StrEnum):
     """
     Diagnoses of a group, in the order of their evaluation (`metrics.diagnosis`).

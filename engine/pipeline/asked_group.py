@@ -105,7 +105,7 @@ class AskedGroup:
     @cached_property
     def pauses(self) -> Policy:
         """For how long its partitions stand still."""
-        return self.measured.pauses(self.settings.policy(self.group.cluster, self.group.group))
+        return self.measured.paused(self.settings.policy(self.group.cluster, self.group.group))
 
     @cached_property
     def _place(self) -> tuple[MeasuredBatch, int]:

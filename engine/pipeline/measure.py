@@ -119,7 +119,7 @@ def known_of(
         objective=_configured([rule.lag_slo_seconds or OBJECTIVE for rule in rules]),
         commit_interval=_configured([rule.commit_interval_seconds for rule in rules]),
         learned_interval=_configured([each.commit_interval for each in own]),
-        learned_pause=_configured([each.rebalance_pause for each in own]),
+        learned_pauses=[each.pauses for each in own],
         loss_within=_configured(
             [(rule.incidents or INCIDENTS).loss_within_seconds for rule in rules]
         ),
@@ -186,10 +186,10 @@ def tables_of(
         observed: Their observations.
         every: Whether groups that need no forecast also store forecast inputs.
     """
-    rows = MetricRows(settings, observed, groups.earlier, groups.withheld, every=every)
+    rows = MetricRows(settings, observed, groups, every=every)
     return {
         "group_metrics": rows.of_groups(),
         "member_metrics": rows.of_members(),
         "partition_metrics": rows.of_partitions(),
-        "rebalances": rebalance_rows(settings, observed, rows.sound),
+        "rebalances": rebalance_rows(settings, observed, rows.sound, rows.pauses_of),
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..advice.rollout import client_of
 from ..advice.scoring import Judge
 from ..assignors.interface import GroupSpec, part_of, picked, specs_of
 from ..config import Rule, Settings
@@ -17,6 +18,7 @@ from ..metrics.balance import member_counts, member_sums
 from ..metrics.forecast import Load, course_of, futures, load_of, outlooks, with_forecast
 from ..metrics.observe import Observation
 from ..metrics.ownership import fingerprint
+from ..metrics.pauses import pause_of
 from ..metrics.racks import Tariff, batch_crossing, known_racks, tariff
 from ..metrics.status import worst_by
 from ..model.arrays import NONE, Column, Flags, Floats
@@ -24,10 +26,13 @@ from ..model.batch import GroupBatch, count_by, max_by, min_by, sum_by
 from ..model.figures import Figures
 from ..model.groups import GroupHeader, GroupSnapshot
 from ..model.moments import from_ms
+from ..model.pauses import Pause
 from ..model.tables import BOOL, INT32, TEXT, Numbers, Series, Table, column
 from ..records import GroupMetrics, keys_of, table_of
+from ..records.pause_course import spans_of
 from ..snapshots import METRICS
 from ..snapshots.arrays import flags_to, floats_to, labels_to, moments_to, named, numbers_to
+from ..snapshots.groups_with_past import BatchWithPast
 from ..snapshots.validation import silent_row
 from ..streams.store_copies import copies_now
 from .forecast_columns import needs_forecast, past_columns
@@ -41,8 +46,7 @@ class MetricRows:
     Args:
         settings: The configuration.
         seen: What the numbers say of the groups.
-        earlier: Their earlier snapshots, newest first.
-        withheld: Why the data of a group cannot be trusted, by group id.
+        groups: The groups, with what is known of them from before.
         every: Whether also groups that need no forecast keep what one takes.
     """
 
@@ -50,13 +54,13 @@ class MetricRows:
         self,
         settings: Settings,
         seen: Observation,
-        earlier: Sequence[GroupBatch],
-        withheld: Mapping[str, str],
+        groups: BatchWithPast,
         *,
         every: bool = False,
     ) -> None:
         self.settings, self.seen, self.batch, self.every = settings, seen, seen.batch, every
-        self.earlier = earlier
+        self.earlier, self.typical = groups.earlier, groups.typical
+        withheld = groups.withheld
         self.errors = [header.error or withheld.get(header.group) for header in self.batch.headers]
         """(G) why a group has no numbers."""
         self.sound: Flags = np.array([error is None for error in self.errors], np.bool_)
@@ -67,8 +71,53 @@ class MetricRows:
         """One row per group."""
         return table_of(
             GroupMetrics,
-            (self._with_forecast(group, row) for group, row in enumerate(self.rows)),
+            (
+                self._with_pauses(group, self._with_forecast(group, row))
+                for group, row in enumerate(self.rows)
+            ),
         )
+
+    def _with_pauses(self, group: int, row: GroupMetrics) -> GroupMetrics:
+        """The row with how long rebalances and restarts last; of a group without numbers what was known before."""
+        if self.errors[group]:
+            return replace(row, pause_course=self.seen.known.learned_pauses[group])
+        rebalance, restart = self.pauses_of(group).values()
+        return replace(
+            row,
+            rebalance_seconds=rebalance.seconds,
+            rebalance_basis=rebalance.basis,
+            rebalances_observed=rebalance.observed,
+            restart_seconds=restart.seconds,
+            restart_basis=restart.basis,
+            restarts_observed=restart.observed,
+            client_library=self._library(group),
+            pause_course=self.seen.pauses[group],
+        )
+
+    def _library(self, group: int) -> str | None:
+        """The one client library of a group's members; None where that is not known."""
+        header = self.batch.headers[group]
+        rule = self.settings.rule(header.cluster, header.group)
+        client_ids = self.batch.members.client_ids[self.batch.members_of(group)]
+        return rule.client or _library(header.group, client_ids)
+
+    def pauses_of(self, group: int) -> dict[str, Pause]:
+        """How long rebalances and restarts of a group last, by their names in a policy."""
+        header, course = self.batch.headers[group], self.seen.pauses[group]
+        policy = self.settings.policy(header.cluster, header.group)
+        library, configured = self._library(group), policy.model_fields_set
+        return {
+            key: pause_of(
+                [] if course is None else spans_of(getattr(course, name)),
+                configured=getattr(policy, key) if key in configured else None,
+                peers=peers.get((header.type.value, library or "")),
+                usual=getattr(policy, key),
+            )
+            for name, key, peers in (
+                ("rebalances", "rebalance_seconds", self.typical.rebalance),
+                ("restarts", "restart_seconds", self.typical.restart),
+            )
+        }
 
     def _with_forecast(self, group: int, row: GroupMetrics) -> GroupMetrics:
         """The row with what forecasts need, the state of earlier ones included."""
@@ -328,7 +377,6 @@ def _numbers_of(seen: Observation) -> dict[str, list[Any]]:
         ),
         "rates_since": [from_ms(each) for each in Column(first, first != never).tolist()],
         "commit_interval_seconds": _numbers(seen.commit_interval),
-        "rebalance_seconds": _numbers(seen.rebalance_seconds),
         "delay_seconds": _latest(seen.behind_by, counted, waiting, start),
     }
 
@@ -393,6 +441,14 @@ def judge_of(
         in_sync=table.in_sync[kept],
         tariff=_tariff(group, rule, bytes_per_record, production, rows),
     )
+
+
+def _library(group: str, client_ids: Sequence[str]) -> str | None:
+    """The one client library of some members; None where that is not known."""
+    library = client_of(group, client_ids[0]) if client_ids else None
+    if library is None or any(client_of(group, one) is not library for one in {*client_ids}):
+        return None
+    return library.value
 
 
 def _tariff(

@@ -96,7 +96,7 @@ def task_rows(
             reach = task_reach(group, strategy)
             refused = infeasible(strategy.value, reach, refusal(placement), is_running=is_running)
             rows.append((refused, None))
-    pauses = measured.pauses(settings.policy(group.cluster, group.group))
+    pauses = measured.paused(settings.policy(group.cluster, group.group))
 
     def price_of(candidate: Candidate, owner: Indices) -> Price | None:
         # an instance that restarts, and what moves; restoring its stores is not in it

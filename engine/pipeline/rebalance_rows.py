@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 
 from ..assignors.kafka.protocol_names import cooperative
 from ..config import Settings
@@ -13,13 +12,18 @@ from ..metrics.rebalance_causes import Caused, evidence
 from ..model.arrays import Flags
 from ..model.facts import MOST_SUBJECTS
 from ..model.groups import GroupHeader
-from ..model.pauses import Pauses
+from ..model.pauses import Pause, Pauses
 from ..model.states import GroupType
 from ..model.tables import Table
 from ..records import RebalanceRow, RemedyCost, keys_of, table_of
 
 
-def rebalance_rows(settings: Settings, seen: Observation, sound: Flags) -> Table:
+def rebalance_rows(
+    settings: Settings,
+    seen: Observation,
+    sound: Flags,
+    pauses_of: Callable[[int], Mapping[str, Pause]],
+) -> Table:
     """
     One row per group that rebalanced; none of a group without metrics.
 
@@ -27,17 +31,30 @@ def rebalance_rows(settings: Settings, seen: Observation, sound: Flags) -> Table
         settings: The configuration.
         seen: The observation of a batch of groups.
         sound: (G) whether a group has metrics.
+        pauses_of: How long rebalances and restarts of a group last, as in its metrics.
     """
     found = seen.causes.newest.items()
-    return table_of(RebalanceRow, [_row(settings, seen, g, one) for g, one in found if sound[g]])
+    return table_of(
+        RebalanceRow,
+        [_row(settings, seen, g, one, pauses_of(g)) for g, one in found if sound[g]],
+    )
 
 
-def _row(settings: Settings, seen: Observation, group: int, caused: Caused) -> RebalanceRow:
+def _row(
+    settings: Settings,
+    seen: Observation,
+    group: int,
+    caused: Caused,
+    pauses: Mapping[str, Pause],
+) -> RebalanceRow:
     header, rows = seen.batch.headers[group], seen.batch.rows(group)
     cost = bill(
         caused,
         seen.production.per_second[rows],
-        _pauses(settings, header, float(seen.rebalance_seconds[group])),
+        Pauses(
+            **{name: pause.seconds for name, pause in pauses.items()},
+            eager=revokes_everything(header),
+        ),
         consumer_protocol=header.type is not GroupType.CLASSIC,
     )
     return RebalanceRow(
@@ -66,12 +83,3 @@ def _row(settings: Settings, seen: Observation, group: int, caused: Caused) -> R
 def revokes_everything(header: GroupHeader) -> bool:
     """Whether members give up all partitions at a rebalance; a class of somebody's own is taken to do so."""
     return header.type is GroupType.CLASSIC and cooperative([header.assignor or ""]) is not True
-
-
-def _pauses(settings: Settings, header: GroupHeader, seen: float) -> Pauses:
-    """As configured, else as measured, else as usual."""
-    policy = settings.policy(header.cluster, header.group)
-    pauses = policy.pauses(eager=revokes_everything(header))
-    if math.isnan(seen) or "rebalance_seconds" in policy.model_fields_set:
-        return pauses
-    return replace(pauses, rebalance_seconds=seen)

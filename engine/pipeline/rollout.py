@@ -43,7 +43,7 @@ from ..model.command import command_in_text
 from ..model.errors import Infeasible, InputError
 from ..model.facts import note, reason, step
 from ..model.groups import GroupSnapshot
-from ..model.pauses import Standstill
+from ..model.pauses import Pause, Standstill
 from ..model.states import GroupType
 from ..records import CandidateRow
 from ..snapshots.groups_with_past import BatchWithPast, GroupWithPast
@@ -80,6 +80,7 @@ class Runbook:
         strategy: Name of the strategy.
         rollout: The ways to deploy it.
         held: Delay of each round of each way, parallel to `rollout.ways`.
+        pauses: How long the group pauses in a rebalance, and for a restart, as metrics know it.
         clients: Number of members by client library, from client ids; None if unknown.
         now, then: Candidates of the current assignment and of the strategy.
         there: Whether the group already runs the strategy.
@@ -89,6 +90,7 @@ class Runbook:
     strategy: str
     rollout: Rollout
     held: tuple[tuple[HeldUp | None, ...], ...]
+    pauses: Mapping[str, Pause]
     clients: Mapping[Client | None, int]
     now: CandidateRow
     then: CandidateRow
@@ -194,6 +196,7 @@ def runbook_of(settings: Settings, selection: GroupWithPast, strategy: str) -> R
             )
             for way in rollout.ways
         ),
+        pauses=measured.measured.pauses if measured.measured else {},
         clients=known,
         now=now,
         then=then,
@@ -328,7 +331,7 @@ def _held(
     this, group = rounds[place], measured.group
     if this.restart is Restart.ALL or measured.measured is None:
         return None
-    pauses = measured.measured.pauses(settings.policy(group.cluster, group.group))
+    pauses = measured.measured.paused(settings.policy(group.cluster, group.group))
     spec = changed.group
     then = changed.owner_after if place == len(rounds) - 1 else spec.owner
     way = step("restart_one" if this.restart is Restart.ONE else "list_alone")

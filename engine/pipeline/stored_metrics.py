@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,12 @@ from ..model.errors import LakeError
 from ..model.facts import Fact, reason
 from ..model.figures import Figures
 from ..model.groups import GroupSnapshot
+from ..model.pauses import Pause
 from ..model.states import CapacityBasis
 from ..model.tables import Table
 from ..ports import Lake
 from ..records import GroupMetrics, columns_named, fields_of
+from ..records.metrics import PAUSES, pauses_in
 from ..snapshots import rows_of_groups
 from ..snapshots.arrays import floats_of, ints_of, named, numbers_of, truths_of
 from ..snapshots.chunks import chunks_of
@@ -40,7 +43,10 @@ from .metric_rows import judge_of
 NOT_MEASURED = reason("not_measured")
 """Why a group cannot be judged that is in the snapshot but not in its metrics."""
 
-OF_GROUPS = ("live", "commit_ages_seconds", "forecast_course", "error", "rebalance_seconds")
+OF_GROUPS = (
+    *("live", "commit_ages_seconds", "forecast_course", "error"),
+    *chain.from_iterable((name, *others) for name, others in PAUSES.items()),
+)
 """The fields of `GroupMetrics` that later steps need."""
 
 NEEDED: Mapping[str, Sequence[str]] = {
@@ -81,7 +87,7 @@ class Measured:
             that says how the group is dealt out, not what its members can do.
         live: What the judge said of the present assignment; None where there is none to judge.
         load: What its forecast is made from, over the partitions that count; None where it needs or can have none.
-        rebalance_seconds: For how long its members stand still in a rebalance, as seen; None unknown.
+        pauses: Of each of `PAUSES`; metrics of an earlier version have none.
     """
 
     lag: Column
@@ -92,14 +98,16 @@ class Measured:
     weights: Floats
     live: Figures | None
     load: Load | None
-    rebalance_seconds: float | None
+    pauses: Mapping[str, Pause]
 
-    def pauses(self, policy: Policy) -> Policy:
-        """A policy with the pause of a rebalance as it was seen, unless somebody configured one."""
-        seen, configured = self.rebalance_seconds, "rebalance_seconds" in policy.model_fields_set
-        if seen is None or configured:
-            return policy
-        return policy.model_copy(update={"rebalance_seconds": seen})
+    def paused(self, policy: Policy) -> Policy:
+        """A policy with the pauses of the group as they were seen, but for those that somebody configured."""
+        seen = self.pauses.items()
+        return policy.model_copy(
+            update={
+                name: each.seconds for name, each in seen if name not in policy.model_fields_set
+            }
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -318,7 +326,7 @@ class _Arrays:
             weights=weights,
             live=group["live"],
             load=load,
-            rebalance_seconds=group["rebalance_seconds"],
+            pauses=pauses_in(group),
         )
 
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from ..model.columns import Int32, Unit, Where, column, missing_where, record
 from ..model.facts import Fact
 from ..model.figures import Figures
+from ..model.pauses import Pause
 from ..model.states import (
     CapacityBasis,
     Diagnosis,
     GroupType,
     LagBasis,
+    PauseBasis,
     SizeBasis,
     Status,
     TimeLagBasis,
 )
 from .forecast_course import ForecastCourse
 from .keys import OfGroup
+from .pause_course import PauseCourse
 
 RACK_SOURCES = ("subscription", "describe", "configured")
 
@@ -138,10 +143,38 @@ class GroupMetrics(OfGroup):
         at_least=0,
     )
     rebalance_seconds: float | None = column(
-        "Pause of its members in a rebalance, in seconds; null until rebalances took a tenth of an interval in which "
-        "members were behind.",
+        "Pause of its partitions in a rebalance that revokes them, in seconds.",
         default=None,
         at_least=0,
+    )
+    rebalance_basis: PauseBasis | None = column(
+        "Source of this pause: configured, observed, at most, at least, as its client library, usual.",
+        default=None,
+        none_where=(Where("rebalance_seconds", None),),
+    )
+    rebalances_observed: Int32 | None = column(
+        "Number of intervals whose rebalances were observed; the pause is the median over the newest 15.",
+        default=None,
+        at_least=0,
+    )
+    restart_seconds: float | None = column(
+        "Time that a member is away when it restarts, in seconds.", default=None, at_least=0
+    )
+    restart_basis: PauseBasis | None = column(
+        "Source of this time, as of the pause.",
+        default=None,
+        none_where=(Where("restart_seconds", None),),
+    )
+    restarts_observed: Int32 | None = column(
+        "Number of intervals whose restarts were observed.", default=None, at_least=0
+    )
+    client_library: str | None = column(
+        "Client library of all members, configured or from client ids; null if unknown.",
+        default=None,
+        none=True,
+    )
+    pause_course: PauseCourse | None = column(
+        "Observed rebalances and restarts; null without any.", default=None, none=True
     )
     delay_seconds: float | None = column(
         "Time lag of its worst partition beyond the commit interval, in seconds; all of it without members or in a "
@@ -166,6 +199,22 @@ class GroupMetrics(OfGroup):
     )
     live: Figures | None = None
     change: MembershipChange | None = missing_where("members_joined", default=None)
+
+
+PAUSES = {
+    "rebalance_seconds": ("rebalance_basis", "rebalances_observed"),
+    "restart_seconds": ("restart_basis", "restarts_observed"),
+}
+"""Of what a policy has as well: where its basis and the number of observations are."""
+
+
+def pauses_in(row: Mapping[str, Any]) -> dict[str, Pause]:
+    """Those of `PAUSES` that a row of the group has; one of an earlier version has none."""
+    return {
+        name: Pause(seconds=row[name], basis=PauseBasis(row[basis]), observed=row[observed])
+        for name, (basis, observed) in PAUSES.items()
+        if row[name] is not None and row[basis] is not None
+    }
 
 
 @record

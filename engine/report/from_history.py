@@ -14,10 +14,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..messages.wording import member_names
+from ..messages.wording.forecasts import pauses
 from ..metrics.forecast import HORIZON_SECONDS, SOON_SECONDS
 from ..model.assignments import Move, Verdict
 from ..model.states import Diagnosis
 from ..ports import ReportedGroups, ReportHistory, StoredReport
+from ..records.metrics import pauses_in
 from .forecast_bands import Bands, bands_of
 from .rows import (
     Rows,
@@ -195,6 +197,7 @@ class _About:
             if self.besides
             else racks_of(members, row["racks_left_out"]),
             strategies=scores(self.strategies.get(name, ())),
+            pauses=pauses(pauses_in(row)),
             advice=self._advice(name, names),
             **self._over_time(name),
         )

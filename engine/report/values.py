@@ -155,6 +155,7 @@ class GroupReport:
         diagnosed_at: Start of its diagnosis; *at_least* if the first snapshot already shows it.
         standings: Metrics by snapshot, aligned with `FleetReport.taken_at`; None if it was not there.
         open_incident: Description of its open incident, if there is one.
+        pauses: How long the restarts of a switch stop it.
     """
 
     group_id: str
@@ -179,6 +180,7 @@ class GroupReport:
     loads: tuple[MemberLoad, ...] = ()
     racks: RackCounts | None = None
     strategies: tuple[StrategyScore, ...] = ()
+    pauses: str | None = None
     advice: AdviceGiven | None = None
 
 

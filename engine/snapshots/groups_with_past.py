@@ -28,7 +28,7 @@ from . import (
     with_nulls,
 )
 from .chunks import chunks_of, in_halves
-from .learned import LEARNED, Learned, learned_in
+from .learned import LEARNED, PEERS, Learned, Typical, learned_in, typical_of
 from .validation import distrusted, rejected_as_a_whole, skipped_groups
 from .walk_lake import WalkedLake
 
@@ -47,12 +47,14 @@ class BatchWithPast:
         earlier: Their earlier snapshots, newest first; each has those of the groups that it can be trusted with.
         withheld: Why a group is withheld from judgment, by group id.
         learned: What the newest metrics before had learned of a group, by group id.
+        typical: What they say of all groups of the cluster.
     """
 
     batch: GroupBatch
     earlier: tuple[GroupBatch, ...]
     withheld: Mapping[str, str]
     learned: Mapping[str, Learned] = field(default_factory=dict)
+    typical: Typical = field(default_factory=Typical)
 
     @classmethod
     def of(
@@ -87,11 +89,13 @@ class Lookback:
         ids: The snapshot and the earlier ones it looks back on, newest first.
         withheld: Groups of the snapshot that validation withholds, and why.
         distrusted: (snapshot id, group) of earlier ones that it withheld.
+        typical: As in `BatchWithPast`.
     """
 
     ids: tuple[str, ...]
     withheld: Mapping[str, str]
     distrusted: frozenset[tuple[str, str]]
+    typical: Typical = field(default_factory=Typical)
 
 
 def lookback_ids(lake: Lake, settings: Settings, snapshot_id: str) -> list[str]:
@@ -144,6 +148,7 @@ def lookback_of(lake: Lake, settings: Settings, snapshot_id: str) -> Lookback:
         ids=tuple(ids),
         withheld=dict(skipped_groups(lake, snapshot_id)),
         distrusted=distrusted(lake, ids[1:]),
+        typical=_from_metrics(lake, ids[1:], PEERS, None, typical_of) or Typical(),
     )
 
 
@@ -285,17 +290,29 @@ def read_with_past(
         earlier=tuple(earlier),
         withheld={name: lookback.withheld[name] for name in names if name in lookback.withheld},
         learned=learned_before(lake, before, names),
+        typical=lookback.typical,
     )
 
 
 def learned_before(lake: Lake, before: Sequence[str], names: Sequence[str]) -> dict[str, Learned]:
     """What the metrics of the newest earlier snapshot that has some had learned of groups, by their ids."""
+    return _from_metrics(lake, before, LEARNED, names, learned_in) or {}
+
+
+def _from_metrics(
+    lake: Lake,
+    before: Sequence[str],
+    columns: Sequence[str],
+    names: Sequence[str] | None,
+    read: Callable[[Table], T],
+) -> T | None:
+    """What the metrics of the newest earlier snapshot say that has some; None where none has."""
     for snapshot_id in before:
         # without metrics, or with damaged ones
         with suppress(LakeError):
-            rows = lake.read("group_metrics", [snapshot_id], groups=names, columns=LEARNED)
-            return learned_in(rows)
-    return {}
+            rows = lake.read("group_metrics", [snapshot_id], groups=names, columns=columns)
+            return read(rows)
+    return None
 
 
 def left_out(name: str, problem: Exception) -> None:

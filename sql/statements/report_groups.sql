@@ -22,6 +22,12 @@ SELECT
     status.error,
     lag.findings,
     lag.racks_left_out,
+    lag.rebalance_seconds,
+    lag.rebalance_basis,
+    lag.rebalances_observed,
+    lag.restart_seconds,
+    lag.restart_basis,
+    lag.restarts_observed,
     status.incident
 FROM group_status AS status
 INNER JOIN latest_lag AS lag ON lag.cluster = status.cluster AND lag.group_id = status.group_id

@@ -62,7 +62,14 @@ SELECT
     metrics.partitions_moved,
     metrics.would_have_moved,
     metrics.stores_in_one_rack,
-    metrics.stores_judged
+    metrics.stores_judged,
+    metrics.rebalance_seconds,
+    metrics.rebalance_basis,
+    metrics.rebalances_observed,
+    metrics.restart_seconds,
+    metrics.restart_basis,
+    metrics.restarts_observed,
+    metrics.client_library
 FROM newest_snapshot AS newest
 INNER JOIN snapshot ON snapshot.snapshot_id = newest.measured
 INNER JOIN group_metrics AS metrics ON metrics.snapshot_id = newest.measured;

@@ -1,4 +1,4 @@
-"""A scene made live: what its recording and its truth say of groups on real brokers."""
+"""Scenes made live: what recordings and their truths say of groups on real brokers."""
 
 from __future__ import annotations
 
@@ -9,26 +9,25 @@ import pytest
 from evenkeel.engine.adapters.recording import open_recording
 from tests.corpus.truth import load
 from tests.rebalances.__main__ import record
+from tests.rebalances.scenes import SCENES
 
 pytestmark = [pytest.mark.kafka, pytest.mark.nightly]
 
+LIVE = {"deploy": "range", "crash-loop": "cooperative", "scaler-flapping": "consumer"}
+"""A group of each of these scenes."""
 
-def test_a_deploy_is_recorded_as_its_members_saw_it(tmp_path: Path) -> None:
-    """Groups left alone are still; of the others every member is another one at the end."""
-    record(["deploy"], tmp_path, 7)
-    recording, truth = (
-        open_recording(tmp_path / "deploy.evenkeel"),
-        load(tmp_path / "deploy.truth.json"),
-    )
-    first, last = recording.snapshot_ids[0], recording.snapshot_ids[-1]
-    for group in truth["groups"]:
-        ids = [
-            set(recording.read("members", [i], groups=[group["group"]])["member_id"].to_pylist())
-            for i in (first, last)
-        ]
-        if group["cause"] is None:
-            assert ids[0] == ids[1]
-            assert (group["rebalances"], group["gaps"]) == ([], [])
-        else:
-            assert not ids[0] & ids[1]
-            assert group["gaps"]
+
+def test_scenes_are_recorded_as_members_saw_them(tmp_path: Path) -> None:
+    """Groups left alone are still; in the others members change, and partitions were not read for a while."""
+    scenes = {
+        scene: [p for p in SCENES[scene] if p.name == f"{scene}-{kind}"]
+        for scene, kind in LIVE.items()
+    }
+    record(scenes, tmp_path, 7)
+    for scene in LIVE:
+        recording = open_recording(tmp_path / f"{scene}.evenkeel")
+        for group in load(tmp_path / f"{scene}.truth.json")["groups"]:
+            members = recording.read("members", recording.snapshot_ids, groups=[group["group"]])
+            seen = set(members["member_id"].to_pylist())
+            assert bool(group["rebalances"]) == bool(group["gaps"]) == (len(seen) > 3)
+            assert (group["cause"] is None) == (len(seen) == 3)

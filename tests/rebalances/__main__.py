@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,7 +27,7 @@ USUAL_POLL_SECONDS = 300.0
 TRIES = 3
 
 
-def record(scenes: Collection[str], out: Path, snapshots: int = SNAPSHOTS) -> None:
+def record(scenes: Mapping[str, Sequence[Plan]], out: Path, snapshots: int = SNAPSHOTS) -> None:
     """Play some scenes at the same time, and write a recording and its truth of each; again where one went wrong."""
     for left in reversed(range(TRIES)):
         wrong = _record(scenes, out, snapshots)
@@ -37,14 +37,18 @@ def record(scenes: Collection[str], out: Path, snapshots: int = SNAPSHOTS) -> No
     raise LocalClusterError(f"{', '.join(scenes)}: {wrong}")
 
 
-def _record(scenes: Collection[str], out: Path, snapshots: int) -> str | None:
+def _record(scenes: Mapping[str, Sequence[Plan]], out: Path, snapshots: int) -> str | None:
     """Why nothing was written, if so."""
-    plans = [*QUIET, *(plan for scene in scenes for plan in SCENES[scene])]
+    plans = [*QUIET, *(plan for own in scenes.values() for plan in own)]
     with TemporaryDirectory() as folder:
         try:
             with Stage.on(Path(folder), plans) as stage:
                 stage.play(snapshots)
-            truths = [truth_of(stage, scene, plans) for scene in scenes]
+            groups = dict(zip(plans, stage.groups, strict=True))
+            truths = [
+                truth_of(scene, [groups[plan] for plan in (*QUIET, *own)])
+                for scene, own in scenes.items()
+            ]
             if wrong := wrong_with(stage, truths):
                 return wrong
             out.mkdir(parents=True, exist_ok=True)
@@ -92,13 +96,12 @@ def keep(stage: Stage, truth: Truth, out: Path) -> None:
     print(f"{path.name}: {len(lake.snapshot_ids)} snapshots, {size:,} bytes", flush=True)
 
 
-def truth_of(stage: Stage, scene: str, plans: Sequence[Plan]) -> Truth:
+def truth_of(scene: str, groups: Sequence[Group]) -> Truth:
     """What is known of the groups of a scene, and of those left alone."""
+    stage = groups[0].stage
     first = stage.lake.manifest("snapshot", stage.lake.snapshot_ids[0]).facts["started_at"]
     began = round(datetime.fromisoformat(first).timestamp() * 1000)
     begun = rebalances(stage.cluster.logged(), began)
-    wanted = (*QUIET, *SCENES[scene])
-    groups = [group for group, plan in zip(stage.groups, plans, strict=True) if plan in wanted]
     return Truth(
         recording=f"{scene}.evenkeel",
         command=f"python -m tests.rebalances {scene}",
@@ -141,7 +144,7 @@ def main() -> int:
     given = parser.parse_args()
     wanted = given.scene or [*SCENES]
     for take in TAKES:
-        if scenes := [scene for scene in take if scene in wanted]:
+        if scenes := {scene: SCENES[scene] for scene in take if scene in wanted}:
             record(scenes, given.out)
     return 0
 

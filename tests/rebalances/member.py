@@ -18,7 +18,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
 
-POLL_SECONDS = 0.2
+POLL_SECONDS = 0.5
 
 
 class Member:

@@ -8,13 +8,13 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaException, Producer
 from kafka.admin import KafkaAdminClient
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
@@ -22,7 +22,7 @@ from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.assignors.kit.java_order import string_hashes
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.pipeline.snapshot import take_snapshot
-from tests.rebalances.scenes import EVERY_SECONDS, KINDS, POLL_SECONDS, STALL_SECONDS, Plan
+from tests.rebalances.scenes import DYING, EVERY_SECONDS, KINDS, POLL_SECONDS, STALL_SECONDS, Plan
 from tests.stage.kafka.brokers import OFFSETS_PARTITIONS, KafkaCluster
 from tests.stage.kafka.spreading import await_topics
 from tests.stage.process import Process, spawn, wait_until
@@ -36,15 +36,17 @@ PARTITIONS, MORE = 6, 9
 SESSION_SECONDS = {"classic": 20.0, "consumer": 10.0}
 """How long a member may be silent, where its plan says no more; of KIP-848 always, as the brokers say."""
 
-TICK_SECONDS, PER_TICK = 0.5, 2
+TICK_SECONDS, PER_TICK = 1.0, 4
 """So often, so many records are written to each partition."""
+
+LATE_SECONDS = 5.0
+"""So long it is waited for what is written."""
 
 _MEMBER = Path(__file__).with_name("member.py")
 _BROKER = """
 group.consumer.min.session.timeout.ms=6000
 group.consumer.session.timeout.ms=10000
 group.consumer.heartbeat.interval.ms=3000
-default.replication.factor=3
 """
 
 
@@ -158,13 +160,15 @@ class Group:
         """It reads the other topic as well."""
         self._tell(number, signal.SIGUSR2)
 
-    def create_topic(self, _: int) -> None:
-        """One more topic."""
+    def create_topic(self, _: int) -> list[tuple[str, int]]:
+        """One more topic; its partitions."""
         self.stage.create({self.extra: PARTITIONS})
+        return [(self.extra, number) for number in range(PARTITIONS)]
 
-    def add_partitions(self, _: int) -> None:
-        """Its topic gets more of them."""
+    def add_partitions(self, _: int) -> list[tuple[str, int]]:
+        """Its topic gets more of them; these."""
         self.stage.widen(self.plan.topic, MORE)
+        return [(self.plan.topic, number) for number in range(PARTITIONS, MORE)]
 
     def kill_broker(self, node: int) -> None:
         """A broker ends at once."""
@@ -222,9 +226,15 @@ class Stage:
         name = next(n for n, w in zip(names, where, strict=True) if leaders[w] == plan.coordinator)
         return replace(plan, name=name)
 
+    @property
+    def dies(self) -> bool:
+        """Whether a broker does."""
+        return any(group.plan.coordinator == DYING for group in self.groups)
+
     def create(self, sizes: Mapping[str, int]) -> None:
         """Topics with so many partitions, written to from now on."""
-        shapes = {t: {"num_partitions": n, "replication_factor": 3} for t, n in sizes.items()}
+        copies = 3 if self.dies else 1
+        shapes = {t: {"num_partitions": n, "replication_factor": copies} for t, n in sizes.items()}
         self.admin.create_topics(shapes)
         await_topics(self.admin, list(sizes))
         self.sizes = {**self.sizes, **sizes}
@@ -268,17 +278,29 @@ class Stage:
         return True
 
     def _write(self) -> None:
-        producer = Producer({"bootstrap.servers": self.cluster.bootstrap, "log_level": 1})
-        while not self._ended.wait(TICK_SECONDS):
+        producer = Producer(
+            {
+                "bootstrap.servers": self.cluster.bootstrap,
+                "topic.metadata.refresh.interval.ms": 500,
+                "linger.ms": 50,
+                "acks": 1,
+                "log_level": 1,
+            }
+        )
+        due = time.monotonic()
+        while not self._ended.wait(due - time.monotonic()):
+            due += TICK_SECONDS
             self.ticks.append(now_ms())
             for topic, size in self.sizes.items():
-                for partition in range(size):
-                    for _ in range(PER_TICK):
-                        producer.produce(topic, b"x", partition=partition)
-            producer.poll(0)
+                # a partition that was added a moment ago is not known here yet
+                with suppress(KafkaException):
+                    for partition in range(size * PER_TICK):
+                        producer.produce(topic, b"x", partition=partition // PER_TICK)
+            # on a busy machine records come late, but no queue grows
+            producer.flush(LATE_SECONDS)
 
     def play(self, snapshots: int) -> None:
-        """Do what is to be done, with a snapshot every ten seconds."""
+        """Do what is to be done until the last snapshot, one every ten seconds."""
         began = time.monotonic()
         looking = Thread(target=self._look, args=(began, snapshots))
         looking.start()
@@ -286,6 +308,7 @@ class Stage:
             (at, what, number, group)
             for group in self.groups
             for at, what, number in group.plan.script(group.plan.members)
+            if at < EVERY_SECONDS * (snapshots - 1)
         ]
         for at, what, number, group in sorted(steps, key=lambda step: step[0]):
             self._ended.wait(max(began + at - time.monotonic(), 0))
@@ -293,11 +316,11 @@ class Stage:
         looking.join()
 
     def _do(self, group: Group, what: str, number: int) -> None:
-        do: Callable[[int], None] = getattr(group, what)
-        before = group.clients.get(number)
-        do(number)
-        client = group.clients.get(number, before)
+        do: Callable[[int], list[tuple[str, int]] | None] = getattr(group, what)
+        began, made = now_ms(), do(number)
+        client = group.clients.get(number)
         step = {"at": now_ms(), "group": group.plan.name, "what": what, "member": client}
+        step |= {"at": began, "partitions": made} if made else {}
         process = group.running.get(number)
         self.done.append(step | {"pid": process.pid if process else None})
 

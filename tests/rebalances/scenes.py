@@ -179,6 +179,8 @@ SCENES: Mapping[str, tuple[Plan, ...]] = {
     "deploy": (
         *map(_deploy, KINDS),
         _deploy("static", "range", static=True),
+    ),
+    "deploy-variants": (
         _deploy("static-consumer", "consumer", static=True),
         _deploy("renamed", "cooperative", clients="new"),
         _deploy("shared", "range", clients="shared"),
@@ -228,6 +230,7 @@ QUIET = (
 
 TAKES = (
     ("deploy",),
+    ("deploy-variants",),
     ("crash-loop", "scaler-flapping"),
     ("poll-timeout", "session-timeout"),
     ("subscription-change", "partitions-added"),

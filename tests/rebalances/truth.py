@@ -20,6 +20,9 @@ FOLDER = Path(__file__).resolve().parents[1] / "data" / "rebalances"
 ENDS = {"kill": "killed", "freeze": "frozen", "stalls": "stalled"}
 """What ends a member's reading without its word, and how the gap is called."""
 
+MADE = ("create_topic", "add_partitions")
+"""What makes partitions that nobody reads yet."""
+
 _LINE = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) \w+ \[.*?\] \S+: (.*)$")
 _CLASSIC = re.compile(
     r"Preparing to rebalance group (\S+) in state \S+ with old generation (\d+) \(reason: (.*)\)"
@@ -71,8 +74,8 @@ class Gap(NamedTuple):
         at: When its owner stopped reading it.
         until: When a member was assigned it. Null: nobody was by the end.
         first: When that member had its first record. Null: none by the end, or until the next gap.
-        why: revoked, lost, killed, frozen or stalled.
-        old, new: Client ids of the two members.
+        why: revoked, lost, killed, frozen, stalled, or created for a partition that is new.
+        old, new: Client ids of the two members, or null.
         records: Records that arrived meanwhile.
     """
 
@@ -82,7 +85,7 @@ class Gap(NamedTuple):
     until: float | None
     first: float | None
     why: str
-    old: str
+    old: str | None
     new: str | None
     records: int
 
@@ -159,7 +162,7 @@ def gaps(
     open_: dict[tuple[str, int], dict[str, Any]] = {}
     unread: dict[tuple[str, int], dict[str, Any]] = {}
     found: list[dict[str, Any]] = []
-    told = (step for step in steps if step["what"] in ENDS)
+    told = (step for step in steps if step["what"] in (*ENDS, *MADE))
     for line in sorted([*lines, *told], key=lambda line: line["at"]):
         at, what, pid = line["at"], line["what"], line["pid"]
         keys = [(topic, number) for topic, number in line.get("partitions", ())]
@@ -173,9 +176,10 @@ def gaps(
                     unread[key] |= {"until": at, "new": line["member"], "pid": pid}
             elif what == "first" and unread.get(key, {}).get("pid") == pid:
                 unread.pop(key)["first"] = at
-            elif what in ("revoked", "lost", *ENDS) and owners.get(key) == pid:
-                del owners[key]
-                gap = {"key": key, "at": at, "why": ENDS.get(what, what), "old": line["member"]}
+            elif what in MADE or (what in ("revoked", "lost", *ENDS) and owners.get(key) == pid):
+                gap = {"key": key, "at": at, "why": "created", "old": None}
+                if owners.pop(key, None) is not None:
+                    gap |= {"why": ENDS.get(what, what), "old": line["member"]}
                 open_[key] = gap
                 found.append(gap)
 

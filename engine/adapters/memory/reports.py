@@ -23,6 +23,8 @@ _GROUP = (
     *("group_id", "group_type", "assignor", "diagnosis", "diagnosis_reason", "members"),
     *("partitions", "total_lag", "delay_seconds", "time_lag_seconds", "error", "findings"),
     *("racks_left_out", "state"),
+    *("rebalance_seconds", "rebalance_basis", "rebalances_observed"),
+    *("restart_seconds", "restart_basis", "restarts_observed"),
 )
 _MEMBER = (
     *("group_id", "member_id", "client_id", "client_host", "instance_id", "rack", "partitions"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...advice.rollout import Restart
 from ...messages.wording import because, member_names, words
-from ...messages.wording.forecasts import about
+from ...messages.wording.forecasts import about, pauses
 from ...messages.wording.gains_and_losses import DAY
 from ...messages.wording.incidents import remedy
 from ...messages.wording.short_reasons import notable, says_nothing, short_reason
@@ -29,6 +29,7 @@ from ...model.states import REBALANCING, Diagnosis
 from ...model.text import several
 from ...pipeline.rollout import SwitchCost, cost_of, runbook_of
 from ...records import record_of
+from ...records.metrics import pauses_in
 from .fleet import (
     Recommendation,
     current,
@@ -238,7 +239,8 @@ def _cost(one: JudgedGroup, cost: SwitchCost | None) -> str | None:
     if one.advice.moves:
         partitions = several(one.metrics["partitions"], "partition")
         told.append(f"{len(one.advice.moves):,} of {partitions} move")
-    return _sentence(", ".join(told)) or None
+    pause = pauses(pauses_in(one.metrics)) if cost is not None and cost.restarts else None
+    return " ".join(map(_sentence, filter(None, (", ".join(told), pause)))) or None
 
 
 def _of_whom(one: JudgedGroup, cost: SwitchCost) -> str:

@@ -9,7 +9,7 @@ from ...advice.rollout import JVM, Client, Round, Settings
 from ...assignors.kafka.protocol_names import CLIENT_SIDE
 from ...messages.wording import duration, percent, sentence, several, words
 from ...messages.wording.deployment import one_restart
-from ...messages.wording.forecasts import about
+from ...messages.wording.forecasts import about, pauses
 from ...messages.wording.runbook import rendered
 from ...model.facts import FactKind, of_kind
 from ...model.formats import brief
@@ -150,6 +150,9 @@ def _modules(given: Settings) -> list[str]:
 
 def _expected(runbook: Runbook) -> Iterator[str]:
     then, now = runbook.then, runbook.now
+    pause = pauses(runbook.pauses)
+    if pause is not None and any(way.rounds for way in runbook.rollout.ways):
+        yield pause
     score = then.score
     if score is not None:
         yield f"{several(score.moves, 'partition')} reassigned"

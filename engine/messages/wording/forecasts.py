@@ -8,6 +8,8 @@ from math import floor, log10
 
 from ...model.figures import Forecast
 from ...model.formats import brief, duration, percent, roughly
+from ...model.pauses import Pause
+from ...model.states import PauseBasis
 from ...model.text import several
 from ...records.lifecycle import AdviceCheck, AdvicePromise
 
@@ -113,6 +115,46 @@ def price(forecast: Forecast) -> str | None:
         return None
     delayed = about(forecast.price_held_up_offsets)
     return f"{several(forecast.price_restarts, 'restart')}, ~{delayed} records delayed"
+
+
+def pauses(known: Mapping[str, Pause]) -> str | None:
+    """
+    How long the restarts of a switch stop a group, and how that is known; None where metrics don't say it.
+
+    >>> def pause(seconds, basis, observed=0):
+    ...     return Pause(seconds=seconds, basis=PauseBasis(basis), observed=observed)
+    >>> rebalance = pause(3.1, "observed", 6)
+    >>> pauses({"rebalance_seconds": rebalance, "restart_seconds": pause(30, "usual")})
+    'a rebalance pauses this group 3.1 s (median of 6 observed), a restart takes 30 s (assumed)'
+    """
+    told = [
+        f"{what} {duration(known[name].seconds)} ({_basis(known[name])})"
+        for name, what in _PAUSES.items()
+        if name in known
+    ]
+    return ", ".join(told) or None
+
+
+_PAUSES = {
+    "rebalance_seconds": "a rebalance pauses this group",
+    "restart_seconds": "a restart takes",
+}
+
+
+def _basis(pause: Pause) -> str:
+    """
+    >>> _basis(Pause(seconds=4, basis=PauseBasis.AT_MOST, observed=2))
+    'at most, by 2 observed'
+    """
+    many = f"median of {pause.observed:,} observed" if pause.observed > 1 else "observed once"
+    return {
+        PauseBasis.OBSERVED: many,
+        PauseBasis.AT_MOST: f"at most, by {pause.observed:,} observed",
+        PauseBasis.AT_LEAST: f"at least, by {pause.observed:,} observed",
+        PauseBasis.AS_LIBRARY: "median of groups with its client library",
+        PauseBasis.CONFIGURED: "configured",
+        PauseBasis.USUAL: "assumed",
+    }[pause.basis]
 
 
 _MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {

@@ -192,7 +192,7 @@ def suppose(seen: SeenGroup, changes: Sequence[Change]) -> Supposed:
         weights=made.able(measured.weights, peer),
         live=None,
         load=None if measured.load is None else _load(measured.load, group, then, made, of_new),
-        rebalance_seconds=measured.rebalance_seconds,
+        pauses=measured.pauses,
     )
     return Supposed(seen=seen, layout=made, group=then, measured=foreseen)
 

@@ -12,6 +12,8 @@ from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.metrics.forecast import NO_CORRECTION, load_of
 from evenkeel.engine.metrics.observe import observe
+from evenkeel.engine.model.pauses import Pause
+from evenkeel.engine.model.states import PauseBasis
 from evenkeel.engine.pipeline import lookback_of, propose_chunk
 from evenkeel.engine.pipeline.candidate_rows import candidate_of
 from evenkeel.engine.pipeline.measure import known_of, measure_chunk, record_metrics
@@ -192,7 +194,9 @@ def test_a_price_has_the_pauses_that_were_seen(policy, dearer):
     lake, group, _ = _stored("skewed-load", 34)
     settings = Settings(rules=(Rule(policy=Policy(**policy)),))
     _, [found] = measured_at_once(settings, _with_past(lake, group))
-    seen = replace(found, measured=replace(found.measured, rebalance_seconds=15.0))
+    pause = Pause(seconds=15.0, basis=PauseBasis.OBSERVED, observed=3)
+    known = replace(found.measured, pauses={"rebalance_seconds": pause})
+    seen = replace(found, measured=known)
 
     usual, slower = (
         next(
