@@ -40,11 +40,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..model.arrays import NONE, Flags, Floats, Indices, Ints
+from ..model.arrays import NONE, Flags, Floats, Indices
 from ..model.batch import GroupBatch, count_by
 from ..model.facts import Fact, finding
 from ..model.states import RebalanceCause
 from .past import Past
+from .rebalances import marks_of
 from .samples import Samples
 
 RETURNS = 3
@@ -191,11 +192,11 @@ class RebalanceCauses:
         """The groups that may have rebalanced in the lookback."""
         batch = self.past.now
         hot = batch.flags(lambda header: header.rebalancing)
-        marks = _marks(batch)
+        marks = marks_of(batch.members)[:, 1]
         known = {}
         for old, of_group in zip(self.past.earlier, self.past.of_group, strict=True):
             if id(old.members) not in known:
-                known[id(old.members)] = _marks(old)
+                known[id(old.members)] = marks_of(old.members)[:, 1]
             there = np.flatnonzero(of_group != NONE)
             before = known[id(old.members)][of_group[there]]
             hot[there] |= before != marks[there]
@@ -583,10 +584,3 @@ def _reversals(counts: Sequence[int]) -> int:
     """How often a course of numbers changes its direction: 3, 5, 5, 3, 5 does twice."""
     steps = [after > before for before, after in pairwise(counts) if before != after]
     return sum(one != other for one, other in pairwise(steps))
-
-
-def _marks(batch: GroupBatch) -> Ints:
-    """(G) a number for the members of each group: the same for the same members."""
-    sums = np.zeros(len(batch), np.int64)
-    np.add.at(sums, batch.members.group, np.array([*map(hash, batch.members.ids)], np.int64))
-    return sums

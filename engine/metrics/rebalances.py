@@ -67,15 +67,15 @@ class Rebalances:
         """Those between the samples of some groups."""
         shape = (past.samples + 1, len(past.now))
         snapshot, marks = np.full(shape, NONE, np.int64), np.zeros((*shape, 2), np.int64)
-        snapshot[0], marks[0] = 0, _marks(past.now.members)
+        snapshot[0], marks[0] = 0, marks_of(past.now.members)
         known = {id(old.members): old.members for old in past.earlier}
-        marks_of = {place: _marks(members) for place, members in known.items()}
+        by_place = {place: marks_of(members) for place, members in known.items()}
         for place, (old, sample, of_group) in enumerate(
             zip(past.earlier, past.sample, past.of_group, strict=True), 1
         ):
             own = np.flatnonzero(sample != NONE)
             snapshot[sample[own] + 1, own] = place
-            marks[sample[own] + 1, own] = marks_of[id(old.members)][of_group[own]]
+            marks[sample[own] + 1, own] = by_place[id(old.members)][of_group[own]]
         differs = (marks[:-1] != marks[1:]) & (snapshot[1:] != NONE)[..., None]
         number = np.zeros((shape[0] - 1, shape[1]), int)
         found = cls(past=past, snapshot=snapshot, number=number, changed=differs.any(axis=2))
@@ -213,7 +213,7 @@ class Idle:
         return np.maximum([seconds - off, seconds + off], 0.0)
 
 
-def _marks(members: Members) -> Ints:
+def marks_of(members: Members) -> Ints:
     """(G, 2) a number for the dynamic members of each group, and one for all: the same for the same members."""
     names = zip(map(hash, members.ids), members.instance_ids, strict=True)
     marks = [(mark if instance is None else 0, mark) for mark, instance in names]

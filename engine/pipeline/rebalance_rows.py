@@ -71,6 +71,8 @@ def _row(
         partitions_moved=cost.moved,
         partition_seconds=cost.cost.seconds,
         delayed_records=cost.cost.records,
+        pause_seconds=pauses["rebalance_seconds"].seconds,
+        pause_basis=pauses["rebalance_seconds"].basis,
         with_remedy=tuple(
             RemedyCost(remedy=name, partition_seconds=each.seconds, delayed_records=each.records)
             for name, each in cost.with_remedy.items()

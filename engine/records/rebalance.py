@@ -6,7 +6,7 @@ from datetime import datetime
 
 from ..model.columns import Int32, Unit, column, record
 from ..model.facts import Fact
-from ..model.states import RebalanceCause, Remedy
+from ..model.states import PauseBasis, RebalanceCause, Remedy
 from .keys import OfGroup
 
 
@@ -53,6 +53,10 @@ class RebalanceRow(OfGroup):
         "Records that arrived meanwhile; null if the incoming rate is unknown.",
         unit=Unit.OFFSETS,
         at_least=0,
+    )
+    pause_seconds: float = column("Pause of one rebalance that the cost is based on.", at_least=0)
+    pause_basis: PauseBasis = column(
+        "Source of this pause: configured, observed, at most, at least, as its client library, usual (assumed)."
     )
     with_remedy: tuple[RemedyCost, ...] | None = column(
         "The same with other settings: a list of {remedy, partition_seconds, delayed_records}.",

@@ -18,6 +18,7 @@
 --   with_setting double precision (s)       Partition-seconds without consumption, with the setting.
 --   delayed_records double precision        Records that arrived meanwhile; null if unknown for one of the rebalances.
 --   causes jsonb                            Number of rebalances by cause.
+--   pause_bases text[]                      Sources of the pause of a rebalance; `usual` is assumed.
 WITH events AS (
     SELECT
         event.cluster,
@@ -27,6 +28,7 @@ WITH events AS (
         event.partitions_moved,
         event.partition_seconds,
         event.delayed_records,
+        event.pause_basis,
         event.with_remedy
     FROM rebalance AS event
     WHERE
@@ -61,7 +63,8 @@ happened AS (
         sum(rebalances)::bigint AS rebalances,
         sum(partitions_moved)::bigint AS partitions_moved,
         sum(partition_seconds) AS partition_seconds,
-        CASE WHEN count(*) = count(delayed_records) THEN sum(delayed_records) END AS delayed_records
+        CASE WHEN count(*) = count(delayed_records) THEN sum(delayed_records) END AS delayed_records,
+        array_agg(DISTINCT pause_basis ORDER BY pause_basis) AS pause_bases
     FROM events
     GROUP BY cluster, group_id
 ),
@@ -86,7 +89,8 @@ SELECT
     happened.delayed_records,
     happened.rebalances,
     happened.partitions_moved,
-    by_cause.causes
+    by_cause.causes,
+    happened.pause_bases
 FROM happened
 INNER JOIN by_cause ON by_cause.cluster = happened.cluster AND by_cause.group_id = happened.group_id
 LEFT JOIN saved ON saved.cluster = happened.cluster AND saved.group_id = happened.group_id

@@ -23,6 +23,8 @@ SELECT
     event.partitions_moved,
     event.partition_seconds,
     event.delayed_records,
+    event.pause_seconds,
+    event.pause_basis,
     event.since,
     event.snapshot_id
 FROM rebalance AS event

@@ -9,6 +9,7 @@ from typing import Any
 from ...advice.rebalance_settings import advised
 from ...messages.wording.rebalances import SETTINGS
 from ...model.formats import brief, percent
+from ...model.states import PauseBasis
 from ...model.text import printable, several
 from .tables import tell
 
@@ -33,5 +34,7 @@ def _of_group(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         f"  {brief(first['partition_seconds'])} partition-seconds paused, {late} delayed"
         + ("" if moved is None else f", {several(moved, 'partition')} reassigned")
     )
+    if PauseBasis.USUAL in first["pause_bases"]:
+        yield "  The pause of a rebalance is assumed: set policy.rebalance_seconds of the group if you know it."
     for each in advised(rows):
         yield f"  {each.remedy}: -{percent(each.saves)}. To get it, {SETTINGS[each.remedy]}."

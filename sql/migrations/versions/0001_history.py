@@ -610,6 +610,8 @@ def upgrade() -> None:
     sa.Column('partitions_moved', sa.Integer(), nullable=True, comment='Number of reassigned partitions; null while the group is rebalancing.'),
     sa.Column('partition_seconds', sa.Double(), nullable=False, comment='Partition-seconds without consumption.'),
     sa.Column('delayed_records', sa.Double(), nullable=True, comment='Records that arrived meanwhile; null if the incoming rate is unknown.'),
+    sa.Column('pause_seconds', sa.Double(), nullable=False, comment='Pause of one rebalance that the cost is based on.'),
+    sa.Column('pause_basis', sa.Text(), nullable=False, comment='Source of this pause: configured, observed, at most, at least, as its client library, usual (assumed).'),
     sa.Column('with_remedy', postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True, comment='The same with other settings: a list of {remedy, partition_seconds, delayed_records}.'),
     sa.Column('facts', postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=False, comment='Evidence, as in group_metrics.'),
     sa.ForeignKeyConstraint(['snapshot_id'], ['snapshot.snapshot_id'], name=op.f('rebalance_snapshot_fkey'), ondelete='CASCADE'),

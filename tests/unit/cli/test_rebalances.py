@@ -14,6 +14,7 @@ ROW = {
     "rebalances": 14,
     "partitions_moved": 120,
     "causes": {"crash loop": 6, "deploy": 8},
+    "pause_bases": ["observed"],
 }
 
 
@@ -47,4 +48,13 @@ def test_what_is_unknown_is_said_so(capsys):
         ]
     )
 
-    assert "unknown number of records delayed" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "unknown number of records delayed" in printed
+    assert "is assumed" not in printed
+
+
+def test_an_assumed_pause_is_said_so(capsys):
+    """It decides the cost."""
+    show_bill([{**ROW, "pause_bases": ["observed", "usual"]}])
+
+    assert "The pause of a rebalance is assumed" in capsys.readouterr().out

@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenkeel.engine.config import Policy, Rule, Settings
-from evenkeel.engine.model.states import Remedy
+from evenkeel.engine.config import Settings
+from evenkeel.engine.model.pauses import Pause
+from evenkeel.engine.model.states import PauseBasis, Remedy
 from evenkeel.engine.pipeline.rebalance_rows import rebalance_rows
 from tests.helpers.measuring import observed
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 PAUSE, AWAY = 2.0, 20.0
-SETTINGS = Settings(rules=[Rule(policy=Policy(rebalance_seconds=PAUSE, restart_seconds=AWAY))])
+PAUSES = {
+    name: Pause(seconds=seconds, basis=PauseBasis.OBSERVED, observed=3)
+    for name, seconds in (("rebalance_seconds", PAUSE), ("restart_seconds", AWAY))
+}
 
 
 def _row(before, after, **header):
@@ -38,7 +42,7 @@ def _row(before, after, **header):
         )
         taken += groups(snapshot)
     seen = observed(taken[1], taken[:1])
-    [row] = rebalance_rows(SETTINGS, seen, np.ones(1, np.bool_)).to_pylist()
+    [row] = rebalance_rows(Settings(), seen, np.ones(1, np.bool_), lambda _: PAUSES).to_pylist()
     return row
 
 
