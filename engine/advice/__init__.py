@@ -3,6 +3,7 @@ Decides whether a group should switch its strategy: scores, forecasts and policy
 
 * `feasibility`, `listed_protocols`: whether the group can run a strategy, by what its members list
 * `rolling_restarts`, `rollout`: the restarts that lead there; `switch_cost`: what they cost
+* `protocol_readiness`: which groups can move to the consumer protocol (KIP-848), and in which order
 * `scoring`: scores of every candidate; `decide`: the verdict of one snapshot, from `by_forecast`, `by_racks` and
   `reasons_to_stay`
 * `lifecycle`: the verdict over snapshots, by `evidence`; `verification` compares forecasts with actual values,

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..assignors import by_name
 from ..assignors.interface import fresh, spec_of
+from ..assignors.kafka.other_clients import FRANZ_GO
 from ..assignors.kafka.protocol_names import (
     BY_RACKS,
     CLIENT_SIDE,
@@ -43,6 +44,9 @@ from .rollout import PROTOCOL_SINCE, Client, clients_of
 from .scoring import crossing_of
 
 _gain, _loss = partial(fact, FactKind.GAIN), partial(fact, FactKind.LOSS)
+
+_Shares = tuple[float, float]
+"""Shares of partitions that are read across racks, now and after the move."""
 
 TURNS = (
     Readiness.MIGRATING,
@@ -112,7 +116,8 @@ def readiness_of(group: GroupSnapshot, rule: Rule) -> GroupReadiness:
     library = _libraries(group, rule)
     blocked = (*_of_brokers(group, settings), *_of_libraries(library, rule, len(group.members)))
     stop = stopping(group)
-    losses = tuple(_losses(group, strategy))
+    racks = _cross_rack_shares(group, strategy)
+    losses = tuple(_losses(group, strategy, racks))
     eager = _is_eager(group, rule)
     owned = int((group.partitions.owner != NONE).sum())
     if blocked:
@@ -126,7 +131,7 @@ def readiness_of(group: GroupSnapshot, rule: Rule) -> GroupReadiness:
         strategy=strategy,
         why=(*blocked, *stop),
         losses=losses,
-        gains=tuple(_gains(group, eager, owned)),
+        gains=tuple(_gains(group, strategy, racks, eager, owned)),
         notes=tuple(_notes(group, library)),
         stopped=None if eager is None else owned * eager,
         clients=library,
@@ -268,29 +273,30 @@ def _of_libraries(library: Mapping[str | None, int], rule: Rule, members: int) -
             continue
         since = PROTOCOL_SINCE.get(Client(name)) if name in {*Client} else None
         version = rule.version_of_client if name == rule.client else None
-        if since is None:
+        if name == FRANZ_GO:
+            yield reason("library_opts_in", [name])
+        elif since is None:
             yield reason("library_without_protocol", [name], after=number, bound=members)
         elif version is not None and version < since:
             told = [name, *(".".join(map(str, one)) for one in (version, since))]
             yield reason("library_too_old", told)
 
 
-def _losses(group: GroupSnapshot, strategy: str) -> Iterable[Fact]:
+def _losses(group: GroupSnapshot, strategy: str, racks: _Shares | None) -> Iterable[Fact]:
     known = CLIENT_SIDE.get(group.assignor or "")
     if group.members and (known is None or not known.stock):
         yield _loss("assignor_without_counterpart", [group.assignor or "unknown", strategy])
-    racks = _cross_rack_shares(group, strategy)
     if racks is not None and racks[1] > racks[0]:
         yield _loss("cross_rack_share", before=racks[0], after=racks[1])
 
 
-def _gains(group: GroupSnapshot, eager: bool | None, owned: int) -> Iterable[Fact]:
-    if not group.members:
-        return
-    if eager and len(group.members) > 1:
-        yield _gain("no_stop_the_world", partitions=owned)
-    elif len(group.members) > 1:
-        yield _gain("no_barrier")
+def _gains(
+    group: GroupSnapshot, strategy: str, racks: _Shares | None, eager: bool | None, owned: int
+) -> Iterable[Fact]:
+    if racks is not None and racks[1] < racks[0] and SERVER_SIDE[strategy] == BY_RACKS:
+        yield _gain("cross_rack_share", before=racks[0], after=racks[1])
+    if len(group.members) > 1:
+        yield _gain("no_stop_the_world", partitions=owned) if eager else _gain("no_barrier")
 
 
 def _notes(group: GroupSnapshot, library: Mapping[str | None, int]) -> Iterable[Fact]:
@@ -314,7 +320,7 @@ def _is_eager(group: GroupSnapshot, rule: Rule) -> bool | None:
     return None if None in kinds and False not in kinds else False in kinds
 
 
-def _cross_rack_shares(group: GroupSnapshot, strategy: str) -> tuple[float, float] | None:
+def _cross_rack_shares(group: GroupSnapshot, strategy: str) -> _Shares | None:
     """The share of partitions that are read across racks, now and after all members have restarted; None unknown."""
     if not any(member.rack for member in group.members):
         return None

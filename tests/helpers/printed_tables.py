@@ -56,6 +56,7 @@ VERBS = (
     ),
     ("whatif", "--group", "streams-classic", *RECORDED, "--members", "+1", "--rack", "new=rack-a"),
     ("diff", "--group", "keeps-rebalancing", *RECORDED, "--since", "9"),
+    ("readiness", *RECORDED),
     ("elect", *RECORDED),
     ("elect", "--group", "slow-member", *RECORDED, "--to", "cooperative-sticky"),
     ("elect", "--member", "c1=range,sticky", "--member", "c2=range", "--member", "c3=sticky"),

@@ -39,7 +39,7 @@ CLASSIC_RANGE = {"partition.assignment.strategy": "range", "session.timeout.ms":
 NO_SUCH_GROUP = "The group id does not exist"
 """What librdkafka says of GROUP_ID_NOT_FOUND."""
 
-EAGER = "rebalances no longer pause all 6 partitions"
+EAGER = "no rebalance pauses all 6 partitions"
 
 
 def told(members: Members) -> dict[str, Any]:

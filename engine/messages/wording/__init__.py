@@ -3,9 +3,10 @@ Turns values into words: for the command line, for messages, and for stored sent
 
 `names` has a short name for each member, as `model.formats` has a form for each quantity. `facts` turns a fact into
 words by the tables `CLAUSES` of `troubles`, `changes`, `lifecycle`, `deployment`, `election`, `streams`, `assumptions`,
-`unreadable` and `gains_and_losses`, whose templates `clauses` describes, and by the sentences of `runbook`. `advice`
-explains a verdict or a candidate by its facts, and `short_reasons` a verdict in the width of a column. `forecasts` has
-effect, cost and outcome of a switch. `incidents` has the words of alerts, from `troubles` and `pipelines`.
+`unreadable`, `readiness` and `gains_and_losses`, whose templates `clauses` describes, and by the sentences of
+`runbook`. `advice` explains a verdict or a candidate by its facts, and `short_reasons` a verdict in the width of a
+column. `forecasts` has effect, cost and outcome of a switch. `incidents` has the words of alerts, from `troubles` and
+`pipelines`.
 """
 
 from ...model.formats import (

@@ -36,13 +36,14 @@ CLAUSES: Mapping[str, Clause] = {
     "library_without_protocol": (
         "{names} doesn't support the consumer protocol ({after} of {bound} members)"
     ),
+    "library_opts_in": "{first} has the consumer protocol only as a preview that is opted into",
     "library_too_old": "{first} {second} is too old: the consumer protocol needs {third}",
     "upgrade_not_allowed": f"{POLICY_SETTING} doesn't allow a move with members running",
     "assignments_with_data": (
         "its leader sends user data ({first}), so brokers reject a move with members running"
     ),
     "classic_members_left": "{after} of {bound} members still use the classic protocol",
-    "no_stop_the_world": "rebalances no longer pause all {partitions}",
+    "no_stop_the_world": "no rebalance pauses all {partitions}",
     "no_barrier": "members no longer wait for each other",
     "first_member_decides": "the next member that joins decides the protocol",
     "library_unknown": "the client library of {after} of {bound} members is unknown",

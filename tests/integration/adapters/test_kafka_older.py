@@ -11,8 +11,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from kafka.admin import KafkaAdminClient
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
-from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.model.states import GroupType
+from evenkeel.engine.advice.protocol_readiness import readiness_of
+from evenkeel.engine.config import ClusterSettings, Rule
+from evenkeel.engine.model.states import GroupType, Readiness
 from evenkeel.engine.snapshots import groups_of
 from tests.helpers.facts import said
 from tests.helpers.group_tool import described
@@ -20,6 +21,8 @@ from tests.stage.kafka.brokers import KafkaCluster
 from tests.stage.kafka.jars import OLDER_VERSION, resolve_jars
 from tests.stage.kafka.spreading import await_topics
 from tests.stage.process import sweep, wait_until
+
+NOT_SERVED = "the brokers don't serve the consumer protocol: it needs Kafka 4.0 and the feature group.version 1"
 
 pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.slow]
 
@@ -68,13 +71,16 @@ def test_a_group_of_an_older_cluster_is_read_whole(older: str) -> None:
         snapshot = reader.take_snapshot("older-20260301T120000Z-000000")
     assert snapshot.problems == ()
     assert said(snapshot.notes) == (
-        "brokers of about Kafka 3.9 do not tell which brokers are down, nor their racks (told from 4.0 on)",
-        "brokers of about Kafka 3.9 do not tell which members of a KIP-848 group still speak the classic protocol"
-        " (told from 4.0 on)",
+        "brokers of about Kafka 3.9 don't report which brokers are down, or their racks (reported from 4.0 on)",
+        "brokers of about Kafka 3.9 don't report which members of a KIP-848 group still speak the classic protocol"
+        " (reported from 4.0 on)",
     )
     (group,) = groups_of(snapshot.tables, snapshot.started_at)
     assert (group.type, group.state, group.assignor) == (GroupType.CLASSIC, "Stable", "range")
     assert (group.epoch, group.error) == (None, None)
+    ready = readiness_of(group, Rule())
+    assert ready.readiness is Readiness.BLOCKED
+    assert said(ready.why) == (NOT_SERVED,)
     assert [(m.rack, m.rack_source) for m in group.members] == [("rack-a", "subscription")]
     rows = {
         (row["TOPIC"], row["PARTITION"]): (row["CURRENT-OFFSET"], row["LAG"]) for row in printed

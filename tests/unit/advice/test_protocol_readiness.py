@@ -32,6 +32,7 @@ SERVING = {
     "group.consumer.min.session.timeout.ms": "30000",
     "group.consumer.heartbeat.interval.ms": "5000",
 }
+OURS = ["uniform", "evenkeel-racks"]
 RACKED = [{"rack": "rack-a"}, {"rack": "rack-b"}]
 
 
@@ -60,7 +61,7 @@ def found(one, **rule):
 
 
 UNKNOWN = "the client library of 2 of 2 members is unknown"
-EAGER = "rebalances no longer pause all 4 partitions"
+EAGER = "no rebalance pauses all 4 partitions"
 BARRIER = "members no longer wait for each other"
 STREAMS = "Kafka Streams has its own protocol (KIP-1071)"
 
@@ -163,7 +164,7 @@ def test_brokers_that_tell_nothing_forbid_nothing():
         (
             {"client": "franz-go"},
             "blocked",
-            "franz-go doesn't support the consumer protocol (2 of 2 members)",
+            "franz-go has the consumer protocol only as a preview that is opted into",
         ),
     ],
 )
@@ -212,8 +213,15 @@ def test_racks_are_lost_where_brokers_look_at_none():
     assert (ready.readiness, ready.strategy) == ("has losses", "uniform")
     assert (loss.measure, loss.before) == ("cross_rack_share", 0)
     assert loss.after
-    ours = readiness_of(made(members=RACKED, assignors=["uniform", "evenkeel-racks"]), Rule())
+    ours = readiness_of(made(members=RACKED, assignors=OURS), Rule())
     assert (ours.readiness, ours.strategy, ours.losses) == ("ready", "racks-server", ())
+
+
+def test_ours_on_the_brokers_may_bring_reads_home():
+    """Members whose partitions are in each other's racks."""
+    gains = readiness_of(made(members=RACKED[::-1], assignors=OURS), Rule()).gains
+
+    assert [words(each) for each in gains] == ["cross-rack share 100% -> 0%", EAGER]
 
 
 @pytest.mark.parametrize(

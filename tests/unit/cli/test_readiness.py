@@ -48,7 +48,7 @@ LIST = """
 5 groups: 1 ready, 1 has losses, 1 not evaluated, 1 moved, 1 not applicable
 … Brokers move groups to the consumer protocol with members running, and back.
 … # GROUP READINESS MEMBERS NOW THEN WHY
-1 eager ready 2 range uniform rebalances no longer pause all 2 partitions
+1 eager ready 2 range uniform no rebalance pauses all 2 partitions
 2 own has losses 2 acme uniform acme has no counterpart on brokers: uniform assigns
 - moving not evaluated 2 range - rebalancing (PreparingRebalance)
 … evenkeel runbook --group eager --strategy uniform prints the first move and its rollback; --all lists all groups

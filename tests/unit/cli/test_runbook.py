@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from tests.helpers.snapshots import group, make_snapshot, member, topic
+from tests.helpers.snapshots import change, group, make_snapshot, member, topic
 from tests.helpers.streams_groups import Sub, Thread, live_snapshot, on
 from tests.unit.cli.conftest import RECORDED, lacking, objects, words_of
 
@@ -19,6 +21,8 @@ def asked(run, kept):
         client_ids=("a", "b"),
         static=0,
         group_assignors=None,
+        coordinator=None,
+        kinds=("classic", "classic"),
         name="g",
         **columns,
     ):
@@ -29,12 +33,19 @@ def asked(run, kept):
                 {"orders": [place]},
                 client_id=client_id,
                 instance_id=f"i-{place}" if place < static else None,
+                kind=kinds[min(place, len(kinds) - 1)],
             )
             for place, client_id in enumerate(client_ids)
         ]
         made = group(name, members=members, **columns)
         topics = [topic("orders", 4)]
-        lake = kept(make_snapshot(topics=topics, groups=[made], group_assignors=group_assignors))
+        snapshot = make_snapshot(topics=topics, groups=[made], group_assignors=group_assignors)
+        if coordinator is not None:
+            told = json.dumps(coordinator)
+            snapshot = change(
+                snapshot, "brokers", lambda rows: [row | {"group_settings": told} for row in rows]
+            )
+        lake = kept(snapshot)
         given = ["--strategy", strategy] if strategy else []
         return run("runbook", "--group", name, "--from", lake, *given, *options)
 
@@ -399,3 +410,63 @@ def test_a_kip_1071_group_is_told_what_decides_there(application):
         "`evenkeel runbook --group app --strategy sticky-tasks-server` says what decides there."
         in stderr
     )
+
+
+FULL_STOP = """
+Step 1: Stop 2 members, wait until the group is Empty, change the settings, start them
+… Why: A group without members takes the protocol of the first one that joins.
+… group.protocol=consumer
+… Rollback, Java, Spring and librdkafka 1. Stop 2 members … group.protocol=classic
+… Notes … group.consumer.migration.policy doesn't allow a move with members running
+… Brokers move only groups without members: stop all members
+"""
+"""Both ways, where brokers convert no group with members."""
+
+
+def test_brokers_that_convert_no_running_group_are_given_one_without_members(asked):
+    """The way to the consumer protocol and back, by their policy."""
+    shown = asked("uniform", coordinator={"group.consumer.migration.policy": "disabled"}).stdout
+
+    assert lacking(shown, FULL_STOP) is None
+
+
+@pytest.mark.parametrize(
+    ("policy", "restarts"),
+    [
+        ("bidirectional", ["rolling", "rolling"]),
+        ("upgrade", ["rolling", "all"]),
+        ("downgrade", ["all", "rolling"]),
+        (None, ["rolling", "rolling"]),
+    ],
+)
+def test_each_direction_goes_as_brokers_allow(asked, policy, restarts):
+    """What is unknown is taken for Kafka's default, and said."""
+    told = policy and {"group.consumer.migration.policy": policy}
+    (kit,) = objects(asked("uniform", "--json", coordinator=told))
+    (way,) = kit["ways"]
+
+    assert [each["restart"] for each in (*way["rounds"], *way["back"])] == restarts
+    assert any("DESCRIBE_CONFIGS" in each for each in kit["notes"]) is (policy is None)
+    assert any("--entity-type groups --entity-name g " in each for each in kit["notes"])
+
+
+def test_a_group_of_both_protocols_is_led_to_either(asked):
+    """Members that are left take the new one; on the way back all list what the classic ones do."""
+    (kit,) = objects(
+        asked(
+            "uniform",
+            "--json",
+            kinds=("consumer", "classic"),
+            group_type="consumer",
+            assignor="uniform",
+        )
+    )
+    (way,) = kit["ways"]
+    (there,), (back,) = way["rounds"], way["back"]
+
+    assert there["settings"]["librdkafka"]["group.protocol"] == "consumer"
+    assert back["settings"]["librdkafka"] == {
+        "group.protocol": "classic",
+        "group.remote.assignor": None,
+        "partition.assignment.strategy": "range",
+    }
