@@ -18,7 +18,9 @@ class RemedyCost:
         "Setting: static membership, cooperative rebalancing, consumer protocol or longer session timeout."
     )
     partition_seconds: float = column("Partition-seconds without consumption.", at_least=0)
-    delayed_records: float | None = column("Records that arrived meanwhile; null if unknown.")
+    delayed_records: float | None = column(
+        "Records that arrived meanwhile; null if unknown.", unit=Unit.OFFSETS
+    )
 
 
 @record

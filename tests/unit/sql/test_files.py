@@ -21,7 +21,7 @@ STATEMENTS = sorted(sql.statements())
 def test_a_query_reads_like_documentation(name: str) -> None:
     """A query begins with the question it answers and what a row is; it describes its parameters and no other."""
     query = sql.queries()[name]
-    assert re.match(r"(What|Which|Who|Where|How|Are) .*\? .*One row", query.summary)
+    assert re.match(r"(What|Which|Who|Where|Why|How|Are) .*\? .*One row", query.summary)
     used = set().union(*map(sql.bound, query.parts))
     assert {p.name for p in query.parameters} == used
     assert all(p.type and p.meaning and p.meaning.endswith(".") for p in query.parameters)
