@@ -1,7 +1,7 @@
 """
 Rebalances with a known cause: groups of real processes on real brokers, recorded as snapshots every ten seconds.
 
-    python -m tests.rebalances                           # records all scenes again, in about a quarter of an hour
+    python -m tests.rebalances                           # records all scenes again, in about half an hour
     python -m tests.rebalances deploy crash-loop         # some of them
     python -m tests.rebalances --out DIR
 
