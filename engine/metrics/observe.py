@@ -35,6 +35,7 @@ from .samples import Samples, silent_members
 from .status import WINDOW, statuses
 from .subscriptions import unequal_subscriptions
 from .transactions import held_back
+from .unassigned import unassigned
 
 NO_OFFSET_RESET = "no_offset_reset"
 """The finding that a lag is unknown because nothing is committed and `auto_offset_reset` is not configured."""
@@ -263,6 +264,7 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         evicted=evicted(samples, behind, RECENT),
         causes=causes,
         held_back=held_back(past, samples, _patience(interval, known)[batch.group]),
+        unassigned=unassigned(past, samples),
     )
     return Observation(
         batch=batch,

@@ -136,6 +136,7 @@ class Diagnosis(enum.StrEnum):
     DATA_LOSS = "data loss"
     OFFSETS_SKIPPED = "offsets skipped"
     DATA_LOSS_IMMINENT = "data loss imminent"
+    UNASSIGNED_PARTITIONS = "unassigned partitions"
     HANGING_TRANSACTION = "hanging transaction"
     GROUP_NOT_COMMITTING = "group not committing"
     MEMBER_NOT_COMMITTING = "member not committing"
@@ -177,6 +178,7 @@ _CRITICAL = frozenset(
         Diagnosis.DATA_LOSS,
         Diagnosis.OFFSETS_SKIPPED,
         Diagnosis.DATA_LOSS_IMMINENT,
+        Diagnosis.UNASSIGNED_PARTITIONS,
         Diagnosis.GROUP_NOT_COMMITTING,
     }
 )
@@ -231,6 +233,7 @@ HALTED = frozenset(
         Diagnosis.MEMBER_NOT_COMMITTING,
         Diagnosis.STUCK_PARTITION,
         Diagnosis.HANGING_TRANSACTION,
+        Diagnosis.UNASSIGNED_PARTITIONS,
     }
 )
 """Causes by which commits of a group, a member or a partition stand still."""

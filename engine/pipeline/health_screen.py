@@ -2,11 +2,11 @@
 Quick health check of groups, vectorized over columns of a few snapshots.
 
 Most groups are healthy, and evaluating their whole past is slow. A group passes if it was readable, is stable and has
-members, and if all subscribed partitions with a commit are *current*: within the hysteresis of the lag SLO now, within
-the lag SLO at earlier samples, and without data loss. `observe` finds no problem in such a group, because the time
-behind is an age minus the commit interval, so it is within any limit that the age is within. Groups that fail the check
-may be healthy, too. Groups with standby stores are always evaluated, because of the racks of their copies
-(`streams.store_copies`), and so are groups whose members changed often, because of crash loops.
+members that own all they subscribe to, and if all subscribed partitions with a commit are *current*: within the
+hysteresis of the lag SLO now, within the lag SLO at earlier samples, and without data loss. `observe` finds no problem
+in such a group, because the time behind is an age minus the commit interval, so it is within any limit that the age is
+within. Groups that fail the check may be healthy, too. Groups with standby stores are always evaluated, because of the
+racks of their copies (`streams.store_copies`), and so are groups whose members changed often, because of crash loops.
 """
 
 from __future__ import annotations
@@ -122,7 +122,12 @@ class _Glance:
     def _choose(self) -> None:
         """Look at the subscribed partitions of groups of which all have a commit that could be read."""
         members = self._read(
-            self.snapshot_id, "members", "group_id", "subscription", "standby_tasks"
+            self.snapshot_id,
+            "members",
+            "group_id",
+            "subscription",
+            "standby_tasks",
+            "assigned_partitions",
         )
         member_group = self._numbers(members["group_id"])
         copied = members["standby_tasks"].lengths > 0
@@ -139,6 +144,11 @@ class _Glance:
         row = self.cluster.rows_of(topic, partition)
         counts = (row != NONE) & among(_pair(group, topic), pairs)
         subscribed = np.bincount(of, self.cluster.sizes[topics], len(self.groups))
+        known = member_group != NONE
+        owned = np.bincount(
+            member_group[known], members["assigned_partitions"].lengths[known], len(self.groups)
+        )
+        self.fine &= owned >= subscribed
         there = np.bincount(group[counts], minlength=len(self.groups))
         self.fine &= (there > 0) & ((there == subscribed) | ~self._from_begin)
         chosen = np.flatnonzero(counts & self.fine[group])

@@ -265,6 +265,7 @@ DIAGNOSES: Mapping[str, Short] = {
     ),
     "offsets_skipped": _counted("{} records skipped"),
     "data_loss_imminent": _lasting("data loss in ~TIME"),
+    "unassigned_partitions": _named("{} without an owner"),
     "hanging_transaction": _lasting("{}: transaction open TIME"),
     "group_not_committing": _lasting("no commit for TIME"),
     "member_not_committing": _lasting("{}: no commit for TIME"),

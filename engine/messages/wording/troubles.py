@@ -112,6 +112,13 @@ def _nothing_consumes(fact: Fact) -> str:
     return filled("nothing is consuming its {partitions}", fact)
 
 
+def _unassigned(fact: Fact) -> str:
+    lasts = "" if fact.after is None else " for {after:duration}"
+    state = f" (the group is {fact.quote})" if fact.quote else ""
+    verb = "has" if fact.partitions == 1 else "have"
+    return filled(f"{{partitions}} of {{bound:,}} {verb} no owner{lasts} ({{names}}){state}", fact)
+
+
 def _deleted(fact: Fact) -> str:
     lag = "" if fact.bound is None else f", lag {brief(fact.bound)}"
     had = filled("the group no longer exists; it had {before:member} and {partitions}", fact) + lag
@@ -150,6 +157,16 @@ def _restart_its_owner(fact: Fact) -> str | None:
         return None
     logs, them = ("log", "it") if count(fact) == 1 else ("logs", "them")
     return filled(f"Check the {logs} of {{who:member}}, then restart {them}.", fact)
+
+
+def _give_owner(fact: Fact) -> str | None:
+    if fact.quote:
+        return "Create the missing topics of the application."
+    return (
+        f"Check that every member may describe {_topics(fact)}, then restart the members."
+        if fact.subjects
+        else None
+    )
 
 
 def _scale(fact: Fact) -> str:
@@ -301,6 +318,14 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         action_about=_raise_retention,
         more="Then let the group catch up.",
     ),
+    Diagnosis.UNASSIGNED_PARTITIONS: Words(
+        what=_unassigned,
+        impact="members subscribe to {partitions} ({names}), but none owns {it|them}",
+        headline="{who:partition} without an owner",
+        action="Check that every member may describe the topic, then restart the members.",
+        action_about=_give_owner,
+        more="The leader of a classic group assigns only topics that its metadata shows.",
+    ),
     Diagnosis.HANGING_TRANSACTION: Words(
         what="a transaction in {names} has been open for {after:duration}, and the group waits for its end",
         impact="a transaction stays open in {names}, so read_committed consumers wait for its end",
@@ -423,6 +448,8 @@ CLAUSES: Mapping[str, Clause] = {
     "own_past": "{names} processed {before:rate} before",
     "same_host": "{names} run on one host, {quote}",
     "retention_ms": retention,
+    "unassigned_topics": "no partition of {names} has an owner",
+    "subscribed_by_some": "{after:member subscribes|subscribe} to them, of {bound:,}",
     "silent_hosts": "{host|hosts} {names}",
     "stuck_at": _stuck_at,
     "open_transaction": _open_transaction,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ...model.arrays import Flags
+from ...model.arrays import NONE, Flags
 from ...model.facts import Fact, FactKind, fact
 from ...model.states import Diagnosis, RebalanceCause
 from .evidence import OneGroup
@@ -30,6 +30,9 @@ FEW = 4
 
 JUMP = 4.0
 """Commits that went on so many times as fast as the best members would were set, not consumed."""
+
+STABLE = "Stable"
+"""The state of a group all of whose members have what they are to have."""
 
 Rule = Callable[[OneGroup], Iterator[Fact]]
 
@@ -122,6 +125,32 @@ def _loss_ahead(group: OneGroup) -> Iterator[Fact]:
         names = group.partitions(group.lost_soon)
         least = float(group.time_to_loss[group.lost_soon].min())
         yield _stated(Diagnosis.DATA_LOSS_IMMINENT, names, after=least, partitions=len(names))
+
+
+def _unassigned_partitions(group: OneGroup) -> Iterator[Fact]:
+    rows = group.unassigned
+    to_read = ~(group.lag <= 0) | (group.arrivals > 0)
+    if not (rows & to_read).any():
+        return
+    lag = group.lag[rows]
+    since = float(group.ownerless[rows].max())
+    state = group.header.state
+    yield _stated(
+        Diagnosis.UNASSIGNED_PARTITIONS,
+        group.partitions(rows),
+        before=None if np.isnan(lag).any() else float(lag.sum()),
+        after=since or None,
+        bound=int(group.counted.sum()),
+        partitions=int(rows.sum()),
+        quote=None if state == STABLE else state,
+    )
+    names = np.array(group.topics, np.object_)
+    without = dict.fromkeys(names[rows].tolist())
+    owned = set(names[group.owner != NONE].tolist())
+    if whole := [topic for topic in without if topic not in owned]:
+        yield fact(FactKind.DIAGNOSIS, "unassigned_topics", whole)
+    if (ask := group.subscribers(without)) < len(group.names):
+        yield fact(FactKind.DIAGNOSIS, "subscribed_by_some", after=ask, bound=len(group.names))
 
 
 def _hanging_transaction(group: OneGroup) -> Iterator[Fact]:
@@ -326,6 +355,7 @@ RULES: tuple[tuple[Diagnosis, Rule], ...] = (
     (Diagnosis.DATA_LOSS, _losing_records),
     (Diagnosis.OFFSETS_SKIPPED, _skipped_records),
     (Diagnosis.DATA_LOSS_IMMINENT, _loss_ahead),
+    (Diagnosis.UNASSIGNED_PARTITIONS, _unassigned_partitions),
     (Diagnosis.HANGING_TRANSACTION, _hanging_transaction),
     (Diagnosis.GROUP_NOT_COMMITTING, _stopped),
     (Diagnosis.MEMBER_NOT_COMMITTING, _silent_member),
