@@ -435,6 +435,11 @@ def _open_transaction(fact: Fact) -> str:
     return f"{fact.subjects[0]} open from offset {began}, end {end}"
 
 
+def _some_ask(fact: Fact) -> str:
+    verb = "subscribes" if whole(fact.after) == 1 else "subscribe"
+    return filled(f"{{after:,}} of {{bound:member}} {verb} to them", fact)
+
+
 def _ability_unknown(fact: Fact) -> str:
     seen = "0 records/s" if fact.before is None else record_rate(fact.before)
     then = filled("{first} received {after:rate} then, processed ", fact)
@@ -449,7 +454,7 @@ CLAUSES: Mapping[str, Clause] = {
     "same_host": "{names} run on one host, {quote}",
     "retention_ms": retention,
     "unassigned_topics": "no partition of {names} has an owner",
-    "subscribed_by_some": "{after:member subscribes|subscribe} to them, of {bound:,}",
+    "subscribed_by_some": _some_ask,
     "silent_hosts": "{host|hosts} {names}",
     "stuck_at": _stuck_at,
     "open_transaction": _open_transaction,

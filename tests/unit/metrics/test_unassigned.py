@@ -129,7 +129,7 @@ def test_who_asks_for_it_is_told_where_not_all_do():
     ]
     told = "; ".join(map(words, observed(life[2], life[1::-1]).diagnoses[0].facts))
 
-    assert told.endswith("no partition of new has an owner; 1 member subscribes to them, of 2")
+    assert told.endswith("no partition of new has an owner; 1 of 2 members subscribes to them")
 
 
 @pytest.mark.parametrize("columns", [{"group_type": "consumer"}])
