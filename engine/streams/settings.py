@@ -126,6 +126,7 @@ class TaskConfig:
         num_standby_replicas: Copies of each store beside the active one.
         acceptable_recovery_lag: Offsets a copy may be behind and still count as caught up; `ANY_LAG` accepts all.
         max_warmup_replicas: Copies that may be built at a time beside the standbys.
+        probing_rebalance_interval_seconds: From one rebalance that looks whether copies are ready to the next.
         tags: `rack.aware.assignment.tags`: standbys go where these client tags differ.
         rack_as_tag: Without *tags*, take the client's rack for one. Promised by KIP-925; no release of Kafka does it.
         strategy: `rack.aware.assignment.strategy`.
@@ -138,6 +139,7 @@ class TaskConfig:
     num_standby_replicas: int = 0
     acceptable_recovery_lag: int = 10_000
     max_warmup_replicas: int = 2
+    probing_rebalance_interval_seconds: float = 600.0
     tags: tuple[str, ...] = ()
     rack_as_tag: bool = False
     strategy: RackStrategy = RackStrategy.NONE
