@@ -33,7 +33,7 @@ from ..model.states import GroupType
 from ..records import keys_of
 from ..streams.compare import PlacementOutcome, outcome, presumed, seen_to_run
 from ..streams.live import Running, running
-from ..streams.restoring import RESTORED_PER_SECOND, restoring
+from ..streams.restoring import restoring
 from ..streams.separate_copies import about_copies
 from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy, task_strategies
 from .asked_group import with_forecasts
@@ -65,7 +65,6 @@ def task_rows(
     judge = judge_of_measured(group, measured, spec, rule)
     visible, assumed, found = None, tuple[Fact, ...](), racks_found(group, spec, None)
     configured = rule.streams or StreamsSettings()
-    restores_at = configured.restore_records_per_second or RESTORED_PER_SECOND
     strategies = task_strategies(configured.task_assignor, kip_1071=group.type is GroupType.STREAMS)
     placements: dict[TaskStrategy, PlacementOutcome | EvenkeelError]
     try:
@@ -89,9 +88,7 @@ def task_rows(
     for strategy, placement in placements.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
         if isinstance(placement, PlacementOutcome):
-            candidate, changed = _replayed_row(
-                group, application, placement, spec, judge, restores_at
-            )
+            candidate, changed = _replayed_row(group, application, placement, spec, judge)
             if ask_next_change and candidate.feasibility in ABLE:
                 own = by_racks if isinstance(strategy, RackStrategy) else live
                 candidate = replace(candidate, next_change=changes_of(own).of(placement))
@@ -110,7 +107,7 @@ def task_rows(
         placed = by_name.get(candidate.strategy)
         restored = None
         if isinstance(placed, PlacementOutcome):
-            waits = restoring(placed, restores_at).seconds
+            waits = restoring(placed).seconds
             restored = np.append(np.nan_to_num(waits), 0.0)[_tasks(placed.application, spec)]
         return price(
             candidate.how,
@@ -175,7 +172,6 @@ def _replayed_row(
     placement: PlacementOutcome,
     spec: GroupSpec,
     judge: Judge,
-    restores_at: float,
 ) -> _Row:
     assert placement.strategy is not None, "what a group has now is its live row"
     deployment, name = task_reach(group, placement.strategy), placement.strategy.value
@@ -197,7 +193,7 @@ def _replayed_row(
         reason=judgment.reason,
         how=judgment.how,
         replay=tuple(_replayed(application, placement)),
-        notes=(*placement.remarks, *_restored(placement, restores_at)),
+        notes=(*placement.remarks, *_restored(placement)),
         score=placement.stores.scored(
             _by_client(judge.score(assignment), len(changed), placement.thread is not None)
         ),
@@ -245,9 +241,10 @@ def _replayed(application: Running, placement: PlacementOutcome) -> Iterator[Fac
         yield Fact(kind=FactKind.REPLAY, measure="probing_rebalances")
 
 
-def _restored(placement: PlacementOutcome, per_second: float) -> Iterator[Fact]:
+def _restored(placement: PlacementOutcome) -> Iterator[Fact]:
     """Which tasks stand still until their stores are restored, and which move once a copy has warmed up."""
-    found, tasks = restoring(placement, per_second), placement.application.app.tasks
+    found, running = restoring(placement), placement.application
+    tasks, per_second = running.app.tasks, running.config.restore_records_per_second
     for measure, chosen, records, seconds, bound in (
         ("stores_restored", found.pauses, found.paused, found.longest, per_second),
         ("stores_warm_up", found.warms, found.warmed, found.settles_seconds, found.rounds),

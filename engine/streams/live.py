@@ -42,6 +42,7 @@ from .model import LAG_UNKNOWN, RUNNING, Application, ClientLine, TaskLine, appl
 from .place import Placing
 from .racks import racks_switched_off
 from .settings import (
+    RESTORED_PER_SECOND,
     Overlap,
     RackStrategy,
     StickyTasks,
@@ -403,6 +404,7 @@ def _config(
         acceptable_recovery_lag=settings.acceptable_recovery_lag,
         max_warmup_replicas=settings.max_warmup_replicas,
         probing_rebalance_interval_seconds=settings.probing_rebalance_interval_ms / 1000,
+        restore_records_per_second=settings.restore_records_per_second or RESTORED_PER_SECOND,
         tags=tags,
         rack_as_tag=settings.rack_as_tag,
         strategy=settings.rack_aware_assignment_strategy or RackStrategy.NONE,

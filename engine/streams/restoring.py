@@ -34,9 +34,6 @@ from .compare import PlacementOutcome
 from .live import Running
 from .model import LAG_UNKNOWN, RUNNING
 
-RESTORED_PER_SECOND = 20_000.0
-"""Records/s that a thread restores, where nobody says."""
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Restoring:
@@ -67,16 +64,11 @@ class Restoring:
         return float(self.seconds.max(initial=0.0))
 
 
-def restoring(placed: PlacementOutcome, per_second: float) -> Restoring:
-    """
-    What a placement has to restore.
-
-    Args:
-        placed: The placement of a live application.
-        per_second: Records/s that a thread restores.
-    """
+def restoring(placed: PlacementOutcome) -> Restoring:
+    """What a placement of a live application has to restore."""
     running, then = placed.application, placed.owner
     config, stateful = running.config, running.app.stateful
+    per_second = config.restore_records_per_second
     first = then if placed.placement is None else placed.placement.active
     left = remaining(running)
     pauses = stateful & (first != running.owner) & (first != NONE)

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from ..config.streams import RackStrategy
 from ..model.errors import ConfigError
 
+RESTORED_PER_SECOND = 20_000.0
+"""Records/s that a thread restores, where nobody says."""
+
 ANY_LAG = (1 << 63) - 1
 """`acceptable.recovery.lag` at its greatest: every client counts as caught up."""
 
@@ -127,6 +130,7 @@ class TaskConfig:
         acceptable_recovery_lag: Offsets a copy may be behind and still count as caught up; `ANY_LAG` accepts all.
         max_warmup_replicas: Copies that may be built at a time beside the standbys.
         probing_rebalance_interval_seconds: From one rebalance that looks whether copies are ready to the next.
+        restore_records_per_second: Records/s that a thread restores.
         tags: `rack.aware.assignment.tags`: standbys go where these client tags differ.
         rack_as_tag: Without *tags*, take the client's rack for one. Promised by KIP-925; no release of Kafka does it.
         strategy: `rack.aware.assignment.strategy`.
@@ -140,6 +144,7 @@ class TaskConfig:
     acceptable_recovery_lag: int = 10_000
     max_warmup_replicas: int = 2
     probing_rebalance_interval_seconds: float = 600.0
+    restore_records_per_second: float = RESTORED_PER_SECOND
     tags: tuple[str, ...] = ()
     rack_as_tag: bool = False
     strategy: RackStrategy = RackStrategy.NONE
