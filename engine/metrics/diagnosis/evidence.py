@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -125,7 +125,8 @@ class OneGroup:
         self.nobody = not (self.names or self.header.rebalancing or self.header.members_unread)
         """Whether it has no members; not where they could not be read."""
         self.hosts = batch.members.hosts[own]
-        self._asked = partial(batch.members.subscriptions, group)
+        self.asked: Callable[[], list[frozenset[str]]] = partial(batch.members.subscriptions, group)
+        """What each member that subscribes to a topic subscribes to."""
         self.rows, self.table = rows, batch.partitions
         self.owner: Indices = batch.owners_of(group)
         self.counted = evidence.counted[rows]
@@ -187,7 +188,7 @@ class OneGroup:
 
     def subscribers(self, topics: Collection[str]) -> int:
         """How many members subscribe to one of some topics."""
-        return sum(not asked.isdisjoint(topics) for asked in self._asked())
+        return sum(not asked.isdisjoint(topics) for asked in self.asked())
 
     def of_members(self, values: Floats) -> Floats:
         """(M) the sum over each member's partitions that count."""
