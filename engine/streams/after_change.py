@@ -142,6 +142,8 @@ def come(running: Running, like: Running, client: int, *, back: bool = False) ->
         held = other.lag_task[on_disk]
     threads = np.flatnonzero(like.client_of == client).tolist()
     ids = [another_id(like.members.ids[thread], number=int(back)) for thread in threads]
+    told = like.members.offsets
+    on_disk = [told[thread] if told and back else {} for thread in threads]
     members = running.members
     more = replace(
         running,
@@ -165,6 +167,7 @@ def come(running: Running, like: Running, client: int, *, back: bool = False) ->
             ids=(*members.ids, *ids),
             active=[*members.active, *([] for _ in threads)],
             standby=[*members.standby, *([] for _ in threads)],
+            offsets=[*members.offsets, *on_disk] if members.offsets else (),
         ),
     )
     keys = [process_key(one) for one in more.app.clients]
@@ -195,5 +198,6 @@ def _of_clients(running: Running, clients: Ints) -> Running:
             client_of=client_of[threads],
             active=[members.active[thread] for thread in kept],
             standby=[members.standby[thread] for thread in kept],
+            offsets=[members.offsets[thread] for thread in kept] if members.offsets else (),
         ),
     )

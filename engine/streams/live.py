@@ -260,6 +260,10 @@ def _running(
             client_of=client_of,
             active=[[place[task] for task in tasks.active] for tasks in threads],
             standby=[[place[task] for task in tasks.standby] for tasks in threads],
+            offsets=[
+                {place[task]: sum for task, sum in (each.offsets or {}).items() if task in place}
+                for each in threads
+            ],
         ),
     )
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ..config.streams import RackStrategy
 from ..model.errors import ConfigError
+from ..model.releases import USUAL, Release
 
 RESTORED_PER_SECOND = 20_000.0
 """Records/s that a thread restores, where nobody says."""
@@ -138,6 +139,7 @@ class TaskConfig:
         costs_told: Whether both are configured, and neither is the assignor's own: without that the public sticky
             assignor looks at no rack.
         overlap: What *costs.non_overlap* is charged against.
+        release: Of what runs the assignor: Kafka Streams, or the brokers of a KIP-1071 group.
     """
 
     num_standby_replicas: int = 0
@@ -151,6 +153,7 @@ class TaskConfig:
     costs: Costs = STATEFUL
     costs_told: bool = False
     overlap: Overlap = Overlap.COMPUTED
+    release: Release = USUAL
 
     def __post_init__(self) -> None:
         """

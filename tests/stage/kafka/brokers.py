@@ -254,7 +254,9 @@ class KafkaCluster:
             if (data / "meta.properties").exists():
                 continue
             data.mkdir(exist_ok=True)
-            shutil.copy(self._data(first) / "bootstrap.checkpoint", data)
+            # from 4.4 on it is in the log of metadata, which only the controller starts with
+            if (bootstrap := self._data(first) / "bootstrap.checkpoint").exists():
+                shutil.copy(bootstrap, data)
             (data / "meta.properties").write_text(
                 f"version=1\ncluster.id={self._identity.cluster_id}\n"
                 f"node.id={node_id}\ndirectory.id={_random_id()}\n"
