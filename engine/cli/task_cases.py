@@ -59,7 +59,7 @@ Names = list[StrictStr]
 def _release(text: Any) -> Release:
     release = release_of(text) if isinstance(text, str) else None
     if release is None:
-        raise ValueError("a release is written as \"4.4\"")
+        raise ValueError('a release is written as "4.4"')
     return release
 
 

@@ -59,6 +59,7 @@ class StreamsSettings(Strict):
         rack_as_tag: Use the rack as a tag if no tags are set. KIP-925 describes it; no Kafka release implements it.
         overlap: What the non-overlap cost compares with: `computed`, as in Kafka, or `previous`, the previous
             assignment.
+        kafka: Release of Kafka Streams, such as "4.4", for the sticky assignor. None: 4.3 is assumed.
         changelogs: Table of sub-topologies to changelog topics, if names and sizes don't identify them.
         restore_records_per_second: Records/s that a stream thread restores. None: assumed to be 20,000.
     """
@@ -76,5 +77,6 @@ class StreamsSettings(Strict):
     probing_rebalance_interval_ms: int = Field(default=600_000, ge=60_000)
     rack_as_tag: bool = False
     overlap: Literal["computed", "previous"] = "computed"
+    kafka: Annotated[str, Field(pattern=r"^\d+(\.\d+)+$")] | None = None
     changelogs: dict[str, tuple[str, ...]] | None = None
     restore_records_per_second: float | None = Field(default=None, gt=0, allow_inf_nan=False)

@@ -202,7 +202,8 @@ class GroupHeader:
     error; members and partitions may then be incomplete. *follower_fetching* is whether consumers may fetch from the
     closest replica (KIP-392), *group_assignors* the assignors that members of a KIP-848 group can request from every
     broker, by their names in the protocol, *coordinator* the other settings of that protocol, *coordinator_id* the
-    broker that coordinates the group; None unknown.
+    broker that coordinates the group, *kafka_release* the release of the
+    brokers; None unknown.
     """
 
     snapshot_id: str
@@ -220,6 +221,7 @@ class GroupHeader:
     follower_fetching: bool | None = None
     group_assignors: frozenset[str] | None = None
     coordinator: CoordinatorSettings | None = None
+    kafka_release: str | None = None
 
     def __post_init__(self) -> None:
         check_aware(self.taken_at, "taken_at")

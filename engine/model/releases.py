@@ -1,8 +1,9 @@
 """
 Releases of Kafka: to which of them the answers of each emulated strategy are true.
 
-`python -m tests.oracle --kafka RELEASE` puts the classes of a release beside ours; the classes of 3.9.1, 4.3.1 and
-4.4.0 were asked. Where an algorithm changed between releases that are emulated, ours goes by the release.
+`python -m tests.oracle --kafka RELEASE` puts the classes of a release beside ours; those of 3.9.1, 4.3.1 and 4.4.0 were
+asked, what lies between is by their sources. Where an algorithm changed between releases that are emulated, ours goes by
+the release.
 
 Source: the sources of Kafka 3.9 to 4.4 and their class files; KAFKA-17710, KAFKA-18688, KAFKA-19478, KAFKA-20198,
 KAFKA-20719.
@@ -34,7 +35,7 @@ class TrueTo:
     Attributes:
         since: The first one whose answers are the same.
         until: The last one that was asked.
-        at_brokers: Whether brokers run it; otherwise the client library does, whose release the protocol doesn't expose.
+        at_brokers: Whether brokers run it; otherwise a client library, whose release the protocol doesn't expose.
     """
 
     since: Release
@@ -48,7 +49,7 @@ TRUE_TO: Mapping[str, TrueTo] = {
     "sticky": TrueTo(since=(3, 9)),
     "cooperative-sticky": TrueTo(since=(3, 9)),
     "uniform": TrueTo(since=(4, 0, 1), at_brokers=True),
-    "range-server": TrueTo(since=(4, 0), at_brokers=True),
+    "range-server": TrueTo(since=(3, 9), at_brokers=True),
     "none": TrueTo(since=(4, 3)),
     "min_traffic": TrueTo(since=(4, 3)),
     "balance_subtopology": TrueTo(since=(4, 3)),

@@ -30,6 +30,10 @@ class BrokerRow(OfSnapshot):
         "Settings for the consumer protocol (KIP-848) and the level of group.version, as JSON.",
         default=None,
     )
+    kafka_release: str | None = column(
+        "Release of Kafka, such as 4.4, as inferred from the requests that brokers support.",
+        default=None,
+    )
 
 
 @record

@@ -148,7 +148,14 @@ def is_store_of(group: str, topic: str) -> bool:
 
 
 _STEADY = {
-    "brokers": ("node_id", "rack", "follower_fetching", "group_assignors", "group_settings"),
+    "brokers": (
+        "node_id",
+        "rack",
+        "follower_fetching",
+        "group_assignors",
+        "group_settings",
+        "kafka_release",
+    ),
     "commits": ("group_id", "topic", "partition"),
     "partitions": ("topic", "topic_id", "partition"),
 }
@@ -217,6 +224,7 @@ def _header(row: Mapping[str, Any], taken_at: datetime, cluster: ClusterTables) 
         follower_fetching=cluster.follower_fetching,
         group_assignors=cluster.group_assignors,
         coordinator=cluster.coordinator,
+        kafka_release=cluster.kafka_release,
     )
 
 

@@ -37,6 +37,7 @@ from ..model.arrays import NONE, Floats, Indices, Ints, ragged
 from ..model.errors import Infeasible
 from ..model.facts import Fact, note
 from ..model.groups import GroupSnapshot, Member, MemberTasks, PartitionTable
+from ..model.releases import release_of
 from ..model.states import GroupType
 from .model import LAG_UNKNOWN, RUNNING, Application, ClientLine, TaskLine, application, task_key
 from .place import Placing
@@ -235,6 +236,10 @@ def _running(
     owner = np.where(thread == NONE, NONE, client_of[thread]).astype(np.int32)
     start, held = ragged([sorted(each) for each in copies])
     config, remarks = _config(settings, app, [len(each) for each in copies])
+    at_brokers = group.type is GroupType.STREAMS
+    release = release_of(group.kafka_release if at_brokers else settings.kafka)
+    if release:
+        config = replace(config, release=release)
     homeless = [app.tasks[n] for n in np.flatnonzero(owner == NONE).tolist()]
     if homeless:
         remarks.append(note("tasks_run_nowhere", homeless))

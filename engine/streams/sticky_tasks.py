@@ -148,8 +148,7 @@ class _Giving:
         every = sum(self.threads)
         rounded_up = release >= OFFSETS_COUNT
         self.quotas = [
-            -(-tasks * own // every) if rounded_up else tasks // every * own
-            for own in self.threads
+            -(-tasks * own // every) if rounded_up else tasks // every * own for own in self.threads
         ]
         self.task_hashes = task_hashes(app.tasks)
         self._hashes = process_hashes(app.clients)

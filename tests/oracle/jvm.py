@@ -77,7 +77,11 @@ class Jvm:
             self._process = subprocess.Popen(
                 [
                     *(str(java), f"-Xms{heap}", f"-Xmx{heap}", f"-Dlog4j2.level={level}"),
-                    *("-cp", f"{before}{classes}:{classpath(resolve_jars(version=kafka))}", self.main),
+                    *(
+                        "-cp",
+                        f"{before}{classes}:{classpath(resolve_jars(version=kafka))}",
+                        self.main,
+                    ),
                 ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -136,7 +140,9 @@ def ready() -> None:
 
 def sources_for(kafka: str) -> list[Path]:
     """The harness as it compiles with a release, with the newest variant of what differs by release."""
-    variants = {release_of(each.name.removeprefix("from-")): each for each in SOURCES.glob("from-*")}
+    variants = {
+        release_of(each.name.removeprefix("from-")): each for each in SOURCES.glob("from-*")
+    }
     fitting = max(since for since in variants if since and since <= (release_of(kafka) or ()))
     return [*sorted(SOURCES.glob("*.java")), *sorted(variants[fitting].glob("*.java"))]
 

@@ -90,11 +90,11 @@ class KafkaClusterReader:
         with Connection(self._name, self._settings) as connection:
             reading = connection.run(self._read, connection)
             requests = dict(sorted(connection.requests.items()))
-            traffic = connection.traffic
+            traffic, release = connection.traffic, connection.version
         key = {"snapshot_id": snapshot_id, "cluster": self._name}
         tables = {
             "brokers": _brokers(
-                reading.nodes, reading.configs, self._settings.follower_fetching, key
+                reading.nodes, reading.configs, self._settings.follower_fetching, release, key
             ),
             "groups": _table("groups", list(map(_group_row, reading.groups.values())), key),
             "members": _table("members", reading.members, key),
@@ -250,7 +250,11 @@ def _filled(dataset: str, columns: Mapping[str, Any], length: int, key: Mapping[
 
 
 def _brokers(
-    nodes: list[Node], configs: Configs, fetching: bool | None, key: Mapping[str, str]
+    nodes: list[Node],
+    configs: Configs,
+    fetching: bool | None,
+    release: str,
+    key: Mapping[str, str],
 ) -> Table:
     """*fetching* is what is configured of brokers that do not tell it."""
     follower_fetching, assignors = configs.follower_fetching, configs.group_assignors
@@ -266,6 +270,7 @@ def _brokers(
             json.dumps(settings[node.id], sort_keys=True) if node.id in settings else None
             for node in nodes
         ],
+        "kafka_release": [release] * len(nodes),
     }
     return _filled("brokers", columns, len(nodes), key)
 
