@@ -1,9 +1,9 @@
 """
 Releases of Kafka: to which of them the answers of each emulated strategy are true.
 
-`python -m tests.oracle --kafka RELEASE` puts the classes of a release beside ours; those of 3.9.1, 4.3.1 and 4.4.0 were
-asked, what lies between is by their sources. Where an algorithm changed between releases that are emulated, ours goes by
-the release.
+`python -m tests.oracle --kafka RELEASE` puts the classes of a release beside ours. Those of 3.9.1, 4.3.1 and 4.4.0
+were asked, what lies between is by their sources. Where an algorithm changed between releases that are emulated, ours
+goes by the release.
 
 Source: the sources of Kafka 3.9 to 4.4 and their class files; KAFKA-17710, KAFKA-18688, KAFKA-19478, KAFKA-20198,
 KAFKA-20719.
