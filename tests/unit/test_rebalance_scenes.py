@@ -24,7 +24,7 @@ def scene(request: pytest.FixtureRequest) -> tuple[Recording, dict[str, Any]]:
 
 def test_each_scene_is_there_and_small() -> None:
     """Who clones the repository has them."""
-    assert {path.stem for path in FILES} <= set(SCENES)
+    assert {path.stem for path in FILES} == set(SCENES)
     assert max(path.stat().st_size for path in FOLDER.iterdir()) <= 200_000
 
 
