@@ -77,6 +77,7 @@ class LagBasis(enum.StrEnum):
     """Basis of a lag: the case of its definition that applies."""
 
     COMMITTED = "committed"
+    REPORTED = "reported by broker"
     BELOW_BEGIN = "commit below log start"
     BEYOND_END = "commit beyond end"
     RESET_LATEST = "no commit, reset latest"

@@ -96,27 +96,30 @@ class _Glance:
 
     def __init__(self, lake: Lake, settings: Settings, snapshot_id: str) -> None:
         self.lake, self.snapshot_id = lake, snapshot_id
-        groups = self._read(snapshot_id, "groups", "group_id", "state", "error")
+        groups = self._read(snapshot_id, "groups", "group_id", "state", "error", "offset_reset")
         self.groups = groups["group_id"].to_pylist()
         self.fine: Flags = ~(groups["state"].is_in(REBALANCING) | groups["error"].known)
         """(G) groups of which nothing is known yet that would have to be looked at."""
-        self._rules(settings)
+        self._rules(settings, groups["offset_reset"].to_pylist())
         self.cluster = _Partitions.of(self._partitions(snapshot_id))
         self._choose()
 
     def _read(self, snapshot_id: str, dataset: str, *columns: str) -> Table:
         return self.lake.read(dataset, [snapshot_id], columns=columns)
 
-    def _rules(self, settings: Settings) -> None:
-        """(G) what the configuration says of each group."""
+    def _rules(self, settings: Settings, resets: Sequence[str | None]) -> None:
+        """(G) what the configuration says of each group; *resets* are what brokers say of share groups."""
         cluster, _ = split_snapshot_id(self.snapshot_id)
         rules = [settings.rule(cluster, name) for name in self.groups]
         bands = [settings.incidents(cluster, name).hysteresis for name in self.groups]
         objective = [rule.lag_slo_seconds or OBJECTIVE for rule in rules]
         self._objective = np.array(objective, np.float64)
         self._band = np.array(bands, np.float64) * self._objective
-        resets = [rule.auto_offset_reset for rule in rules]
-        self._from_begin = np.array([r not in (None, "latest") for r in resets], np.bool_)
+        begins = [
+            (rule.auto_offset_reset or told) not in (None, "latest")
+            for rule, told in zip(rules, resets, strict=True)
+        ]
+        self._from_begin = np.array(begins, np.bool_)
         self._stable_only = np.array([r.isolation == "read_committed" for r in rules], np.bool_)
 
     def _choose(self) -> None:

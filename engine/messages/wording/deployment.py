@@ -62,7 +62,7 @@ def _other_elected(fact: Fact) -> str:
 _REASONS: Mapping[str, Clause] = {
     "unreadable": "could not be read: {quote}",
     "in_rebalance": "rebalancing ({names})",
-    "share_group": "a share group: its members share partitions, so there is no assignment to compare",
+    "share_group": "a share group has no assignment to improve: its members share partitions",
     "other_protocol": "protocol type {names}: not a consumer group",
     "no_members": _NOBODY,
     "only_commits": (

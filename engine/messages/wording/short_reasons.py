@@ -231,9 +231,9 @@ def _called(measure: str) -> str | None:
 
 
 def _too_few(fact: Fact, _: Sequence[Fact]) -> str:
-    needed, most = whole(fact.after), whole(fact.bound)
-    if needed > most:
-        return f"needs {brief(needed)} members, {brief(most)} partitions"
+    needed = whole(fact.after)
+    if fact.bound is not None and needed > fact.bound:
+        return f"needs {brief(needed)} members, {brief(fact.bound)} partitions"
     return f"needs {brief(needed)} members, has {brief(known(fact.before))}"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isnan
+from math import inf, isnan
 from typing import Literal
 
 from ...model.facts import Fact
@@ -55,11 +55,16 @@ def _no_members(fact: Fact) -> str:
 
 
 def _too_few(fact: Fact) -> str:
-    most = whole(fact.bound)
     would = filled("{before:member}, needs {after}", fact)
-    if whole(fact.after) <= most:
+    if whole(fact.after) <= _limit(fact):
         return would
+    most = whole(fact.bound)
     return f"{would}, but {does(most, 'partition', 'limits', 'limit')} it to {most}"
+
+
+def _limit(fact: Fact) -> float:
+    """How many members can be active; any number in a share group."""
+    return inf if fact.bound is None else fact.bound
 
 
 def _slow(fact: Fact) -> str:
@@ -129,6 +134,19 @@ def _no_commits(fact: Fact) -> str:
     return filled("none of its {bound:member} commits, {partitions} affected", fact)
 
 
+def _not_advanced(fact: Fact) -> str:
+    """The bound is the number of members of a share group."""
+    who = "the owner consumes" if fact.bound is None else "its members consume"
+    return filled("{names} {has|have} not advanced for {after:duration}", fact) + (
+        f", although {who} others"
+    )
+
+
+def _no_advance(fact: Fact) -> str:
+    who = "the owner consumes its" if fact.bound is None else "its members consume"
+    return filled("{names} {doesn't|don't} advance", fact) + f", although {who} other partitions"
+
+
 def _some_no_commits(fact: Fact) -> str:
     incoming = "" if fact.before is None else ", {before:rate} incoming there"
     return filled("{names} {has|have} stopped committing on {partitions}" + incoming, fact)
@@ -170,15 +188,18 @@ def _give_owner(fact: Fact) -> str | None:
 
 
 def _scale(fact: Fact) -> str:
-    now, needed, most = whole(fact.before), whole(fact.after), whole(fact.bound)
-    if needed <= most:
+    now, needed = whole(fact.before), whole(fact.after)
+    if needed <= _limit(fact):
         return f"Scale to {needed:,} members."
+    most = whole(fact.bound)
     if now >= most:
         return "Add partitions, or make its members faster."
     return f"Scale to {several(most, 'member')}, then add partitions."
 
 
 def _most_active(fact: Fact) -> str:
+    if fact.bound is None:
+        return "In a share group several members can read the same partition."
     most = whole(fact.bound)
     limit = f"{several(most, 'partition')}: at most {several(most, 'member')} can be active"
     needed = whole(fact.after)
@@ -352,11 +373,13 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         more="Other members take over its partitions.",
     ),
     Diagnosis.STUCK_PARTITION: Words(
-        what="{names} {has|have} not advanced for {after:duration}, although the owner consumes others",
-        impact="{names} {doesn't|don't} advance, although the owner consumes its other partitions",
+        what=_not_advanced,
+        impact=_no_advance,
         headline="{who:partition} stuck for {after:roughly}",
         action="Fix or skip the record at which it stopped.",
-        more="The owner's log names the record that can't be processed.",
+        more=lambda f: (
+            f"{'The owner' if f.bound is None else 'A member'}'s log names the record that can't be processed."
+        ),
     ),
     Diagnosis.SLOW_MEMBER: Words(
         what=_slow,
@@ -426,6 +449,8 @@ def _stuck_at(fact: Fact) -> str:
         for value in (fact.before, fact.after)
     )
     whose = f"owner {owner[0]}" if owner else "no owner"
+    if fact.bound is not None:
+        whose = filled("shared by {bound:member}", fact)
     return f"{partition} at offset {stands}, end {end}, {whose}"
 
 

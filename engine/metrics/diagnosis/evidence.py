@@ -118,17 +118,22 @@ class OneGroup:
             evidence.batch.members_of(group),
         )
         self.header: GroupHeader = batch.headers[group]
-        self.names = names_of(batch, own)
+        self.members_count = own.stop - own.start
+        """How many members there are; *names* and arrays of members have one entry for all those of a share group."""
+        together = self.header.shares_partitions and self.members_count > 0
+        own = slice(own.start, own.start + 1) if together else own
+        self.names = [self.header.group] if together else names_of(batch, own)
         self.repeated: Repeated | None = evidence.causes.repeated.get(group)
         """A crash loop or a flapping scaler; None without one."""
         self.deploying = group in evidence.causes.deploying
         self.nobody = not (self.names or self.header.rebalancing or self.header.members_unread)
         """Whether it has no members; not where they could not be read."""
-        self.hosts = batch.members.hosts[own]
+        self.hosts = [""] if together else batch.members.hosts[own]
         self.asked: Callable[[], list[frozenset[str]]] = partial(batch.members.subscriptions, group)
         """What each member that subscribes to a topic subscribes to."""
         self.rows, self.table = rows, batch.partitions
-        self.owner: Indices = batch.owners_of(group)
+        owner = evidence.samples.owner[0, rows]
+        self.owner: Indices = np.where(owner == NONE, NONE, owner - own.start).astype(np.int32)
         self.counted = evidence.counted[rows]
         self.lag, self.lost = evidence.lag[rows], evidence.lost[rows]
         arrivals = evidence.arrivals[rows]
@@ -200,7 +205,9 @@ class OneGroup:
 
     @cached_property
     def silent(self) -> Flags:
-        """(M) members none of whose partitions goes on, though one is behind."""
+        """(M) members none of whose partitions goes on, though one is behind; all of a share group if it stopped."""
+        if self.header.shares_partitions:
+            return np.full(len(self.names), self.stopped)
         return silent_members(self.still, self.goes_on, self.owner, len(self.names))
 
     @cached_property

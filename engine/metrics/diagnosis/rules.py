@@ -169,7 +169,7 @@ def _stopped(group: OneGroup) -> Iterator[Fact]:
             Diagnosis.GROUP_NOT_COMMITTING,
             before=group.arriving,
             after=float(np.nanmax(group.age[group.still])),
-            bound=len(group.names),
+            bound=group.members_count,
             partitions=int(group.still.sum()),
         )
 
@@ -192,11 +192,14 @@ def _stuck_partition(group: OneGroup) -> Iterator[Fact]:
             Diagnosis.STUCK_PARTITION,
             group.partitions(group.stuck),
             after=float(np.nanmax(group.age[group.stuck])),
+            bound=group.members_count if group.header.shares_partitions else None,
             partitions=int(group.stuck.sum()),
         )
 
 
 def _slow_member(group: OneGroup) -> Iterator[Fact]:
+    if group.header.shares_partitions:
+        return
     late = group.any_of(group.behind)
     suspects = late & (group.load > np.nan_to_num(group.saturated, nan=np.inf))
     slow = np.zeros_like(suspects)
@@ -260,7 +263,7 @@ def _same_host(group: OneGroup, slow: Flags) -> Iterator[Fact]:
 
 
 def _hot_partition(group: OneGroup) -> Iterator[Fact]:
-    if not group.over.any():
+    if not group.over.any() or group.header.shares_partitions:
         return
     best = float(np.nanmax(group.capacity))
     hot = group.behind & (group.arrivals > best) & np.append(group.over, False)[group.owner]
@@ -287,12 +290,14 @@ def _rest_fits(group: OneGroup, hot: float) -> bool:
 def _too_few_members(group: OneGroup) -> Iterator[Fact]:
     if group.too_small:
         total, capacity = float(group.load.sum()), float(group.capacity.sum())
-        more = math.ceil((total - capacity) / float(np.median(group.capacity)))
+        shared, members = group.header.shares_partitions, group.members_count
+        of_one = capacity / members if shared else float(np.median(group.capacity))
         yield _stated(
             Diagnosis.UNDER_PROVISIONED,
-            before=len(group.names),
-            after=len(group.names) + more,
-            bound=int(group.counted.sum()),
+            before=members,
+            after=members + math.ceil((total - capacity) / of_one),
+            # a partition is no limit where several members read it
+            bound=None if shared else int(group.counted.sum()),
         )
         yield fact(FactKind.DIAGNOSIS, "group_load", after=total, bound=capacity)
 

@@ -279,6 +279,8 @@ def test_a_table_that_lacks_a_column_without_a_default_is_an_error(dataset):
         "group_settings",
         "kafka_release",
         "assigned_user_data",
+        "offset_reset",
+        "reported_lag",
     }:
         with pytest.raises(KindError, match=f"column {name} is missing"):
             shaped(empty(schema).without(name), schema)
