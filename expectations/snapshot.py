@@ -260,6 +260,7 @@ def _commits() -> list[gxe.Expectation]:
             column="error",
         ),
         in_range(CommitRow, "committed_offset", partition + " at {committed_offset}"),
+        in_range(CommitRow, "reported_lag", partition + ": {reported_lag}"),
         present(
             "partition_row",
             "A committed partition exists.",

@@ -9,6 +9,6 @@ set -eu
 kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --add --allow-principal "$PRINCIPAL" \
   --operation Describe --cluster --topic '*' --group '*' "$@"
 
-# Optional: retention, compaction, follower fetching and the brokers' assignors.
+# Optional: retention, compaction, follower fetching, the brokers' assignors and where share groups begin.
 # kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --add --allow-principal "$PRINCIPAL" \
-#   --operation DescribeConfigs --cluster --topic '*' "$@"
+#   --operation DescribeConfigs --cluster --topic '*' --group '*' "$@"

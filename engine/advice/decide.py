@@ -166,7 +166,11 @@ def weigh(
     ease = standing.policy.hysteresis if kept else 1.0
     lag = less_lag(standing, candidate, ease)
     racks = less_across(standing, score, ease)
-    fewer_unowned = score.unowned < standing.score.unowned
+    # why members that subscribe to partitions do not own them no replay knows
+    fewer_unowned = (
+        score.unowned < standing.score.unowned
+        and standing.diagnosis is not Diagnosis.UNASSIGNED_PARTITIONS
+    )
     if lag.loss and (racks.gain or fewer_unowned):
         # too dear for the lag alone; something else speaks for it all the same
         lag = Argument()

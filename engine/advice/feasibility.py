@@ -327,7 +327,10 @@ class Feasibilities:
         why = [reason("members_may_ask")]
         if classic:
             why.append(reason("classic_members", after=classic, bound=len(members)))
-        way = plan_server(strategy, group.assignor, len(members), classic).how
+        static = [member.is_static for member in members]
+        way = plan_server(
+            strategy, group.assignor, len(members), classic, static, group.kafka_release
+        ).how
         return FeasibilityJudgment(
             feasibility=Feasibility.NEEDS_RESTART, reason=tuple(why), how=way
         )

@@ -174,10 +174,13 @@ def stopping(group: GroupSnapshot) -> tuple[Fact, ...]:
 
 def on_the_way(group: GroupSnapshot) -> tuple[Fact, ...]:
     """What a runbook says of the brokers of a group that changes its protocol."""
-    told = of_cluster(group.coordinator)
-    policy = () if group.coordinator else (note("migration_policy"),)
-    sessions = note("group_session", [group.group])
-    return (*policy, *told, note("last_of_a_protocol"), sessions)
+    settings = group.coordinator
+    told = list(of_cluster(settings))
+    if settings is None:
+        told.insert(0, note("migration_policy"))
+    if settings is None or settings.downgrades is not False:
+        told.append(note("last_of_a_protocol"))
+    return (*told, note("group_session", [group.group]))
 
 
 def strategy_there(group: GroupSnapshot) -> str:

@@ -19,6 +19,7 @@ BUSY = 0.5
 _SAID: Mapping[Diagnosis | None, str] = {
     None: "no_forecast",
     Diagnosis.UNKNOWN: "diagnosis_unknown",
+    Diagnosis.UNASSIGNED_PARTITIONS: "diagnosis_unknown",
     Diagnosis.CATCHING_UP: "restarting_no_help",
 }
 """What is said where lag does not speak for a switch, in place of that no assignment mends it."""

@@ -50,6 +50,7 @@ from ..assignors.kafka.protocol_names import (
 )
 from ..model.errors import InputError
 from ..model.facts import Fact, note, reason, step
+from ..model.releases import REASSIGNS_AT_REQUEST, USUAL, release_of
 from ..model.states import STREAMS_PROTOCOL
 
 Names = tuple[str, ...]
@@ -190,7 +191,14 @@ def plan(
     )
 
 
-def plan_server(target: str, present: str | None, members: int, classic: int = 0) -> RestartPlan:
+def plan_server(
+    target: str,
+    present: str | None,
+    members: int,
+    classic: int = 0,
+    static: Sequence[bool] = (),
+    brokers: str | None = None,
+) -> RestartPlan:
     """
     The way of a KIP-848 group: its broker assigns, members only say by what.
 
@@ -199,6 +207,8 @@ def plan_server(target: str, present: str | None, members: int, classic: int = 0
         present: What the broker uses now, by its wire name.
         members: How many members the group has.
         classic: How many of them still use the classic protocol (a group in migration).
+        static: Which members have an instance id; none without it.
+        brokers: The release of the brokers; None unknown.
 
     Raises:
         InputError: The strategy is not a server-side one.
@@ -219,12 +229,29 @@ def plan_server(target: str, present: str | None, members: int, classic: int = 0
     notes = [note("asked_for_unknown"), note("broker_must_list", [name])]
     if classic:
         notes.append(note("classic_have_no_say", after=classic, bound=members))
+    how = [step("ask_broker", [name])]
+    if not_reassigned(static, brokers):
+        how.append(by_one_restart("ask_anew", static))
+        notes.append(note("static_not_reassigned"))
     return replace(
         there,
         steps=(Step(setting=f"{SERVER_SETTING}={name}", lists=(name,), why=why),),
-        how=(step("ask_broker", [name]),),
+        how=tuple(how),
         notes=tuple(notes),
     )
+
+
+def not_reassigned(static: Sequence[bool], brokers: str | None) -> bool:
+    """
+    Whether brokers may leave a KIP-848 group its assignment when static members return and request another assignor.
+
+    Up to Kafka 4.3 they do (KAFKA-20434): the epoch of the group stays, so nothing is computed, though the group is
+    described with the new assignor. Unless they are known to be newer they are taken for such.
+
+    >>> not_reassigned([True, False], "4.3"), not_reassigned([True], "4.4"), not_reassigned([False], None)
+    (True, False, False)
+    """
+    return any(static) and (release_of(brokers) or USUAL) < REASSIGNS_AT_REQUEST
 
 
 def by_one_restart(measure: str, static: Sequence[bool], names: Sequence[str] = ()) -> Fact:

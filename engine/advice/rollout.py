@@ -34,10 +34,11 @@ from ..assignors.kafka.protocol_names import (
 from ..followers.plan import NAME as PLAN
 from ..model.facts import Fact, note, reason, step
 from ..model.groups import GroupSnapshot
+from ..model.releases import USUAL, release_of
 from ..model.states import STREAMS_PROTOCOL
 from ..streams.settings import StickyTasks
 from . import rolling_restarts
-from .rolling_restarts import Names, RestartStage, by_one_restart, rolling
+from .rolling_restarts import Names, RestartStage, by_one_restart, not_reassigned, rolling
 
 Settings = Mapping[str, str | None]
 """Key -> value as the client writes it; None: the key is taken out."""
@@ -526,6 +527,8 @@ def to_server_side(
     stopping: Sequence[Fact] = (),
     returns_stopped: bool = False,
     notes: Sequence[Fact] = (),
+    static: Sequence[bool] = (),
+    brokers: str | None = None,
 ) -> Rollout:
     """
     The way to a strategy of the broker (KIP-848): another one for a group that has that protocol, or that protocol for
@@ -541,6 +544,8 @@ def to_server_side(
         stopping: Why brokers convert the group only while it has no members.
         returns_stopped: Whether they convert it back only then.
         notes: What else is to be known of the protocol.
+        static: Which members have an instance id; none without it.
+        brokers: The release of the brokers; None unknown.
     """
     name = SERVER_SIDE[target]
     can = {client: CONSUMERS[client] for client in clients if client in CONSUMERS}
@@ -577,12 +582,26 @@ def to_server_side(
             why=undo.why,
         )
         told = [*stopping, *notes, note("protocol_from"), *told]
+    again: tuple[Round, ...] = ()
+    if not classic and not_reassigned(static, brokers):
+        why = note("static_not_reassigned")
+        again = (Round(restart=Restart.ONE, elected=name, why=why),)
+    if (release_of(brokers) or USUAL) >= USUAL:
+        told.append(note("assigned_per_interval"))
     # ours is brought to brokers before all else, and on the way back taken from them after it
     ours, restart = lacking if name == BY_RACKS else None, step("restart_brokers")
     return Rollout(
         target=name,
         present=present,
-        ways=(Way(clients=tuple(can), rounds=(there,), back=(undo,)),) if can else (),
+        ways=(
+            Way(
+                clients=tuple(can),
+                rounds=(there, *again),
+                back=(undo, *(replace(each, elected=was) for each in again)),
+            ),
+        )
+        if can
+        else (),
         cannot=tuple(c for c in clients if c not in can),
         notes=tuple(told),
         on_brokers=(ours, step("jar_to_brokers"), step("list_on_brokers"), restart) if ours else (),

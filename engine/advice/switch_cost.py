@@ -30,8 +30,11 @@ this adds to the coming hour is computed by `metrics.forecast.forecasts`.
 
 Source: KIP-429 (cooperative rebalancing), KIP-345 (static members), KIP-848.
 
-What it does not do: know what restoring the stores of Kafka Streams takes. And a rebalance takes as long in a group of
-ten as in one of a thousand, unless the policy says otherwise.
+A task of Kafka Streams that moves to a client without its stores stands still until these are restored, as well
+(`streams.restoring`).
+
+What it does not do: know that a rebalance takes longer in a group of a thousand than in one of ten, unless the policy
+says so.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ from dataclasses import dataclass
 
 from ..assignors.kafka.protocol_names import cooperative, wire_name
 from ..config import Policy
-from ..model.arrays import Flags, Indices
+from ..model.arrays import Flags, Floats, Indices
 from ..model.facts import Fact
 from ..model.groups import GroupSnapshot
 from ..model.pauses import Standstill
@@ -83,6 +86,7 @@ def price(
     eager: bool,
     pauses: Policy,
     instances: int | None = None,
+    restoring: Floats | None = None,
 ) -> Price | None:
     """
     The price of a switch; None where it is not known what has to be done for it.
@@ -95,6 +99,7 @@ def price(
         eager: Whether members give up everything at a rebalance on the way.
         pauses: For how long partitions stand still in a rebalance, and while a static member restarts.
         instances: As how many the members restart, as threads of Kafka Streams do; None: each by itself.
+        restoring: (P) seconds for which each stands still besides, until its stores are restored; None: no time.
     """
     measures = [fact.measure for fact in how]
     members = len(static)
@@ -108,6 +113,8 @@ def price(
         return None
     stands_still = pauses.pauses(eager=eager)
     held_up = stands_still.held_up_seconds(static, owner, new_owner, rolls=rolls, times=times)
+    if restoring is not None:
+        held_up = held_up + restoring
     return Price(
         restarts=round(times * restarting),
         held_up_seconds=held_up,

@@ -494,7 +494,13 @@ def _lag(topics: Sequence[TopicCase], auto_offset_reset: str | None) -> Column:
     """Per partition the lag as strategies see it: given, or as its offsets say."""
     begin, end, committed = (Column.of(_per_partition(topics, name)) for name in _OFFSETS)
     unread = np.zeros(len(begin.values), np.bool_)
-    offsets = ReadOffsets(begin=begin, end=end, committed=committed, commit_unread=unread)
+    offsets = ReadOffsets(
+        begin=begin,
+        end=end,
+        committed=committed,
+        commit_unread=unread,
+        reported_lag=Column.unknown(len(unread)),
+    )
     derived = measure_lag(offsets, OffsetReset.of(auto_offset_reset)).for_strategies.tolist()
     stated = [topic.lags is not None for topic in topics for _ in topic.partitions]
     given = _per_partition(topics, "lags")

@@ -274,7 +274,11 @@ def _planned(held: HeldElection, group: GroupSnapshot, to: str, lists: Listed) -
             remark = note("no_way", [to])
         elif group.type is GroupType.CONSUMER:
             classic = sum(member.kind == "classic" for member in group.members)
-            return replace(held, plan=plan_server(to, group.assignor, len(group.members), classic))
+            static = [member.is_static for member in group.members]
+            way = plan_server(
+                to, group.assignor, len(group.members), classic, static, group.kafka_release
+            )
+            return replace(held, plan=way)
         elif present is None:
             remark = note("no_way_planned", [to])
         else:

@@ -11,8 +11,9 @@ part. A case with `initial` instead of a past asks the optimizer of active tasks
 `"assignor": "sticky"` asks Kafka's public sticky assignor instead of the high-availability one, and the strategy
 `sticky-tasks` asks it without racks; clients and tasks are taken in the order in which they are listed, which shows in
 it, and `standby_order` lists the tasks in which order standbys are dealt. `sticky-tasks-server`, the broker's, has
-`members` (`id`, `process_id`, `previous_active`, `previous_standby`) in the order in which the broker lists them, and
-answers by member besides.
+`members` (`id`, `process_id`, `previous_active`, `previous_standby`, `task_offsets`) in the order in which the broker
+lists them, and answers by member besides. `kafka` in `config` is the release of what runs a sticky assignor, 4.3 if it
+is left out.
 
 A field that there is not and a wrong value are errors that name it. Fields are called as `TaskLine`,
 `ClientLine` and `TaskConfig` call what becomes of them, and read by the names above.
@@ -26,11 +27,12 @@ from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr
+from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, StrictStr
 
 from ..messages.wording import words
 from ..model.arrays import NONE, Indices, Ints, ragged
 from ..model.errors import InputError, no_strategy
+from ..model.releases import USUAL, Release, release_of
 from ..streams.actives import optimize
 from ..streams.model import LAG_UNKNOWN, Application, ClientLine, Placement, TaskLine, application
 from ..streams.place import place
@@ -52,6 +54,13 @@ Offsets = Annotated[StrictInt, Field(ge=0, le=ANY_LAG)]
 Lag = Annotated[StrictInt, Field(ge=LAG_UNKNOWN, le=ANY_LAG)]
 Positive = Annotated[StrictInt, Field(ge=1, lt=1 << 31)]
 Names = list[StrictStr]
+
+
+def _release(text: Any) -> Release:
+    release = release_of(text) if isinstance(text, str) else None
+    if release is None:
+        raise ValueError('a release is written as "4.4"')
+    return release
 
 
 class TaskCase(BaseModel, extra="forbid"):
@@ -82,13 +91,17 @@ class ClientCase(PastCase):
 
 
 class TaskMemberCase(PastCase):
-    """A member of a KIP-1071 group: a thread of a client, and what it has in the target assignment."""
+    """
+    A member of a KIP-1071 group: a thread of a client, what it has in the target assignment, and the sum of the
+    offsets of each task that it reports.
+    """
 
     id: StrictStr
+    offsets: Annotated[dict[StrictStr, Offsets], Field(alias="task_offsets")] = {}
 
 
 class ConfigCase(BaseModel, extra="forbid"):
-    """The application's settings; the last two are ours."""
+    """The application's settings; the last three are ours. `kafka` is the release of what runs the sticky assignor."""
 
     num_standby_replicas: Number = 0
     acceptable_recovery_lag: Offsets = 10_000
@@ -96,6 +109,7 @@ class ConfigCase(BaseModel, extra="forbid"):
     tags: Annotated[Names, Field(alias="rack_aware_assignment_tags")] = []
     rack_as_tag: StrictBool = False
     overlap: Overlap = Overlap.COMPUTED
+    release: Annotated[Release, BeforeValidator(_release), Field(alias="kafka")] = USUAL
 
 
 class ApplicationCase(BaseModel, extra="forbid"):
@@ -141,7 +155,10 @@ def answer_tasks(
     calls: Iterable[Callable[[], object]]
     if case.strategy == StickyTasks.SERVER:
         app, threads = _threads_of(case)
-        ask = partial(assign_sticky_server, app, threads, case.config.num_standby_replicas)
+        settings = case.config
+        ask = partial(
+            assign_sticky_server, app, threads, settings.num_standby_replicas, settings.release
+        )
         result |= _by_member(app, threads, ask()) | once
         calls = (ask for _ in times)
     elif case.initial is not None:
@@ -244,7 +261,7 @@ def _threads_of(case: ApplicationCase) -> tuple[Application, Threads]:
     if len(set(ids)) < len(ids):
         raise InputError("members: a member is listed twice.", fix="List each once.")
     for member in members:
-        for task in (*member.previous_active, *member.previous_standby):
+        for task in (*member.previous_active, *member.previous_standby, *member.offsets):
             if task not in task_of:
                 raise InputError(
                     f"members: {member.id} names task {task!r}, which is not among the {len(task_of)} tasks.",
@@ -255,6 +272,7 @@ def _threads_of(case: ApplicationCase) -> tuple[Application, Threads]:
         client_of=np.array([client_of[member.process_id] for member in members], np.int32),
         active=[[task_of[task] for task in member.previous_active] for member in members],
         standby=[[task_of[task] for task in member.previous_standby] for member in members],
+        offsets=[{task_of[t]: offset for t, offset in m.offsets.items()} for m in members],
     )
 
 

@@ -55,10 +55,13 @@ class StreamsSettings(Strict):
         num_standby_replicas: Standby copies of each store. None: as many as every store has now.
         acceptable_recovery_lag: In offsets.
         max_warmup_replicas: Copies that are built at the same time.
+        probing_rebalance_interval_ms: Time between rebalances that check whether these are ready.
         rack_as_tag: Use the rack as a tag if no tags are set. KIP-925 describes it; no Kafka release implements it.
         overlap: What the non-overlap cost compares with: `computed`, as in Kafka, or `previous`, the previous
             assignment.
+        kafka: Release of Kafka Streams, such as "4.4", for the sticky assignor. None: 4.3 is assumed.
         changelogs: Table of sub-topologies to changelog topics, if names and sizes don't identify them.
+        restore_records_per_second: Records/s that a stream thread restores. None: assumed to be 20,000.
     """
 
     task_assignor: Literal["high-availability", "sticky"] = "high-availability"
@@ -71,6 +74,9 @@ class StreamsSettings(Strict):
     num_standby_replicas: int | None = Field(default=None, ge=0)
     acceptable_recovery_lag: int = Field(default=10_000, ge=0)
     max_warmup_replicas: int = Field(default=2, ge=1)
+    probing_rebalance_interval_ms: int = Field(default=600_000, ge=60_000)
     rack_as_tag: bool = False
     overlap: Literal["computed", "previous"] = "computed"
+    kafka: Annotated[str, Field(pattern=r"^\d+(\.\d+)+$")] | None = None
     changelogs: dict[str, tuple[str, ...]] | None = None
+    restore_records_per_second: float | None = Field(default=None, gt=0, allow_inf_nan=False)

@@ -34,12 +34,20 @@ def silent_hosts(group: OneGroup) -> Iterator[Fact]:
 def stuck_at(group: OneGroup, samples: Samples, rows: slice) -> Iterator[Fact]:
     """At which offset the first stuck partitions stand, where they end, and who owns them."""
     committed, end = samples.committed[0][rows].tolist(), samples.end[0][rows].tolist()
+    shared = group.header.shares_partitions
     owners = _placed(group.names, group.hosts)
     for row in np.flatnonzero(group.stuck)[:MOST].tolist():
         owner = int(group.owner[row])
         partition = f"{group.topics[row]}-{group.numbers[row]}"
-        names = [partition, *([owners[owner]] if owner != NONE else [])]
-        yield fact(FactKind.DIAGNOSIS, "stuck_at", names, before=committed[row], after=end[row])
+        names = [partition, *([owners[owner]] if owner != NONE and not shared else [])]
+        yield fact(
+            FactKind.DIAGNOSIS,
+            "stuck_at",
+            names,
+            before=committed[row],
+            after=end[row],
+            bound=group.members_count if shared else None,
+        )
 
 
 def open_transactions(group: OneGroup, table: PartitionTable, rows: slice) -> Iterator[Fact]:

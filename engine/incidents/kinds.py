@@ -41,6 +41,7 @@ KINDS: Mapping[TroubleKind, Kind] = MappingProxyType(
         Diagnosis.DATA_LOSS: Kind(numbers=(LAG, PRODUCTION), at_once=True),
         Diagnosis.OFFSETS_SKIPPED: Kind(numbers=(LAG,), at_once=True),
         Diagnosis.DATA_LOSS_IMMINENT: Kind(numbers=(LAG, DELAY)),
+        Diagnosis.UNASSIGNED_PARTITIONS: Kind(lasts="not_committing_seconds", numbers=(LAG,)),
         Diagnosis.HANGING_TRANSACTION: Kind(lasts="not_committing_seconds", numbers=(LAG,)),
         Diagnosis.GROUP_NOT_COMMITTING: Kind(lasts="not_committing_seconds", numbers=(LAG,)),
         Diagnosis.MEMBER_NOT_COMMITTING: Kind(lasts="not_committing_seconds", numbers=(LAG,)),

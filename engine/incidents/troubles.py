@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from types import MappingProxyType
 
@@ -338,6 +338,13 @@ def _standing(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble | N
     return Trouble(kind=kind, facts=facts, amount=look.delay(rows), since=look.since_still(rows))
 
 
+def _unassigned(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble:
+    """Partitions that nobody owns, by how far the group is behind in them."""
+    waited = facts[0].after
+    since = None if waited is None else look.header.taken_at - timedelta(seconds=waited)
+    return Trouble(kind=kind, facts=facts, amount=look.delay(look.group.unassigned), since=since)
+
+
 def _behind_by(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble | None:
     """What members cannot do, in seconds by which that leaves the group behind."""
     behind = look.group.behind
@@ -354,7 +361,7 @@ def _catching_up(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble 
     if look.lacks_members:
         return None
     behind: Flags = look.seen.evidence.behind[:, look.rows] & look.group.counted
-    behind = behind & ~look.group.held
+    behind = behind & ~look.group.helpless
     amount, since = look.delay(behind[0]), look.since_any(behind)
     return Trouble(kind=kind, facts=facts, amount=amount, since=since)
 
@@ -376,6 +383,7 @@ TOLD: Mapping[Diagnosis, Callable[[Circumstances, Diagnosis, Facts], Trouble | N
     Diagnosis.DATA_LOSS: _losing_records,
     Diagnosis.OFFSETS_SKIPPED: _skipped_records,
     Diagnosis.DATA_LOSS_IMMINENT: _soon_losing,
+    Diagnosis.UNASSIGNED_PARTITIONS: _unassigned,
     Diagnosis.HANGING_TRANSACTION: _hanging,
     Diagnosis.GROUP_NOT_COMMITTING: _standing,
     Diagnosis.MEMBER_NOT_COMMITTING: _standing,

@@ -96,7 +96,8 @@ def time_lag(table: PartitionTable, past: Past, production: Rate) -> TimeLag:
     """
     committed, end, end_at = table.committed, table.end, table.end_at_ms
     usable = committed.known & end.known & end_at.known
-    caught_up = usable & (committed.values >= end.values)
+    is_done = table.reported_lag.known & (table.reported_lag.values == 0)
+    caught_up = usable & ((committed.values >= end.values) | is_done)
     at = np.where(caught_up, end_at.values, np.nan).astype(np.float64)
     newer_end, newer_at = end.values, end_at.values
     open_rows = usable & ~caught_up

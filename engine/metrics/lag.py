@@ -41,12 +41,14 @@ class ReadOffsets:
         end: High watermarks, or last stable offsets.
         committed: The group's commits; unknown where there is none.
         commit_unread: Where a commit could not be read, which is not the same as none.
+        reported_lag: What the broker tells of a share group; unknown elsewhere.
     """
 
     begin: Column
     end: Column
     committed: Column
     commit_unread: Flags
+    reported_lag: Column
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,12 +81,15 @@ def measure_lag(table: PartitionTable | ReadOffsets, reset: OffsetReset) -> Lag:
     """
     How far behind a group is.
 
+    What the broker reports of a share group is the truer number: of the records behind the start offset it counts those
+    that are not acknowledged.
+
     Args:
         table: The group's partitions, or only their offsets; those of many groups, too.
         reset: The group's own setting (KIP-169 uses it where nothing is committed). Where there is nothing to read
             either, the lag is 0 whatever it is.
 
-    Source: `docs/reference/metrics.md` has every case; KIP-169 for the one without a commit.
+    Source: `docs/reference/metrics.md` has every case; KIP-169 for the one without a commit, KIP-1226 for share groups.
     """
     begin, end, committed = table.begin, table.end, table.committed
     below = committed.known & begin.known & (committed.values < begin.values)
@@ -93,7 +98,12 @@ def measure_lag(table: PartitionTable | ReadOffsets, reset: OffsetReset) -> Lag:
     backlog = end.values - begin.values
     since_begin = end.known & begin.known
 
-    values = np.select([beyond, below], [0, backlog], end.values - committed.values)
+    reported = within & table.reported_lag.known
+    values = np.select(
+        [beyond, below, reported],
+        [0, backlog, table.reported_lag.values],
+        end.values - committed.values,
+    )
     known = np.where(below, since_begin, committed.known) & end.known
     without = ~committed.known & ~table.commit_unread
     at_end = reset.latest | ~reset.configured
@@ -114,10 +124,11 @@ def measure_lag(table: PartitionTable | ReadOffsets, reset: OffsetReset) -> Lag:
         for_strategies=Column(np.where(by_default, 0, values), for_people.known | by_default),
         basis=Labels.choose(
             LagBasis,
-            [~end.known, table.commit_unread, within, below, beyond, empty],
+            [~end.known, table.commit_unread, reported, within, below, beyond, empty],
             [
                 LagBasis.NO_END,
                 LagBasis.UNREAD,
+                LagBasis.REPORTED,
                 LagBasis.COMMITTED,
                 LagBasis.BELOW_BEGIN,
                 LagBasis.BEYOND_END,

@@ -35,6 +35,7 @@ from .samples import Samples, silent_members
 from .status import WINDOW, statuses
 from .subscriptions import unequal_subscriptions
 from .transactions import held_back
+from .unassigned import unassigned
 
 NO_OFFSET_RESET = "no_offset_reset"
 """The finding that a lag is unknown because nothing is committed and `auto_offset_reset` is not configured."""
@@ -101,7 +102,7 @@ class Observation:
             (or no subscription) is known. Members of a rebalancing group tell no subscription: then what they were
             last known to subscribe to counts.
         subscribed_topics: (G) the topics that decide *counted*, by name; none where no subscription is known.
-        capacity: (M) what each member can consume.
+        capacity: (M) what each member can consume; of a share group the first has what all can together.
         commit_interval: (G) seconds from one commit to the next, nan unknown.
         samples: Offsets, times and owners now and before.
         delays: (S, n) seconds by which each is behind beyond the commit interval at each sample, nan unknown.
@@ -166,7 +167,7 @@ class Observation:
         before = [past.column("committed", sample) for sample in range(past.samples)]
         moving = [self.batch.flags(_rebalancing), *past.flags(_rebalancing)]
         return statuses(
-            table.owner != NONE,
+            self.samples.owner[0] != NONE,
             self.lags,
             [table.committed, *before],
             rebalancing=[flags[self.batch.group] for flags in moving[:WINDOW]],
@@ -185,6 +186,8 @@ class Observation:
         """(G) how long rebalances and restarts lasted, as observed by now; None without observations."""
         seen, known = self.rebalances, [*self.known.learned_pauses]
         interesting = seen.changed.any(axis=0) | seen.rebalancing.any(axis=0)
+        # members of a share group do not stop for one another
+        interesting &= ~self.batch.flags(lambda header: header.shares_partitions)
         for group in np.flatnonzero(interesting).tolist():
             speed = self.capacity.saturated
             idle = Idle.of(seen, self.samples, self.evidence.behind, speed, group)
@@ -263,6 +266,7 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         evicted=evicted(samples, behind, RECENT),
         causes=causes,
         held_back=held_back(past, samples, _patience(interval, known)[batch.group]),
+        unassigned=unassigned(past, samples),
     )
     return Observation(
         batch=batch,
@@ -306,12 +310,14 @@ def _capacity(
 ) -> Capacity:
     batch = rebalances.past.now
     shortest = np.nanmin(samples.seconds, axis=0, initial=np.inf)
+    together = batch.flags(lambda header: header.shares_partitions)
+    configured = known.capacity_per_second * np.where(together, batch.members.counts, 1)
     return capacities(
         samples,
         behind,
         interval.of_group[batch.group] > shortest,
         rebalances.number[:, batch.members.group] > 0,
-        known.capacity_per_second[batch.members.group],
+        configured[batch.members.group],
         batch.members.start,
     )
 
@@ -379,7 +385,7 @@ def _findings(
     for group, header in enumerate(batch.headers):
         if header.rebalancing:
             findings[group].append(finding("rebalancing", [header.state]))
-        elif batch.topics[group] and idle[group]:
+        elif batch.topics[group] and idle[group] and not header.shares_partitions:
             known = {"bound": int(batch.members.counts[group]), "partitions": partitions[group]}
             findings[group].append(finding("idle_members", after=idle[group], **known))
     for group, caused in causes.newest.items():

@@ -126,6 +126,7 @@ class Past:
             end=self.column("end", sample),
             committed=self.column("committed", sample),
             commit_unread=self._unread[sample],
+            reported_lag=self.column("reported_lag", sample),
         )
 
     @cached_property
@@ -296,3 +297,28 @@ def owners_before(past: Past) -> Indices:
         owners.append(np.append(same, np.int32(NONE))[old.partitions.owner])
     gathered: Indices = past.gather(owners, NONE, np.int32)
     return gathered
+
+
+def owned_together(past: Past, owner: Indices) -> Indices:
+    """
+    (S, n) owners, now and before, in which a share group is one consumer: its first present member stands for all.
+
+    Who of them gets a record the broker decides record by record, so only all together have a speed, or stand still.
+
+    Args:
+        past: The groups and their earlier samples.
+        owner: (S, n) owners of the partitions, as present members; those of share groups have none.
+    """
+    now = past.now
+    shared = now.flags(lambda header: header.shares_partitions) & (now.members.counts > 0)
+    if not shared.any():
+        return owner
+    manned = np.zeros((len(owner), len(now)), np.bool_)
+    manned[0] = shared
+    for old, of_group, sample in zip(past.earlier, past.of_group, past.sample, strict=True):
+        own = np.flatnonzero(shared & (sample != NONE))
+        manned[sample[own] + 1, own] = old.members.counts[of_group[own]] > 0
+    first = now.members.start[:-1][now.group]
+    theirs = manned[:, now.group] & now.partitions.assignable
+    together: Indices = np.where(theirs, first, owner).astype(np.int32)
+    return together

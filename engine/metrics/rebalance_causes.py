@@ -230,8 +230,17 @@ class RebalanceCauses:
 
     @cached_property
     def newest(self) -> dict[int, Caused]:
-        """The rebalances between the preceding snapshot and the newest one, by the number of the group."""
-        found = ((group, each.newest) for group, each in self._courses.items())
+        """
+        The rebalances between the preceding snapshot and the newest one, by the number of the group.
+
+        None of a share group: its members stop for nobody and give up nothing.
+        """
+        headers = self.past.now.headers
+        found = (
+            (group, each.newest)
+            for group, each in self._courses.items()
+            if not headers[group].shares_partitions
+        )
         return {group: caused for group, caused in found if caused is not None}
 
     @cached_property

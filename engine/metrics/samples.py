@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import NONE, Column, Flags, Floats, Indices
-from .past import Past
+from .past import Past, owned_together
 
 STILL_SECONDS = 30.0
 """A commit that stands still for less may be the next one's turn: snapshots can be seconds apart."""
@@ -37,7 +37,8 @@ class Samples:
         begin, end: (S, n) offsets; nan unknown.
         committed: (S, n) the committed offset; without one, where the group would begin; nan unknown.
         at: (S, n) seconds since the epoch at which the end was read; nan unknown.
-        owner: (S, n) the present member who owned it; NONE for nobody and for somebody who is gone.
+        owner: (S, n) the present member who owned it; NONE for nobody and for somebody who is gone. The members of a
+            share group own its partitions together: the first of them stands for all (`past.owned_together`).
     """
 
     begin: Floats
@@ -65,12 +66,16 @@ class Samples:
 
         end, committed = stacked("end"), stacked("committed")
         lag = np.array([column.floats() for column in lags], np.float64)
+        # a share group may have acknowledged all, and its start offset not have moved on yet
+        is_done = (lag == 0) & (committed < end)
         return cls(
             begin=stacked("begin"),
             end=end,
-            committed=np.where(np.isnan(committed), end - lag, committed),
+            committed=np.where(np.isnan(committed) | is_done, end - lag, committed),
             at=stacked("end_at_ms") / 1000,
-            owner=np.concatenate([table.owner[None], owners]).astype(np.int32),
+            owner=owned_together(
+                past, np.concatenate([table.owner[None], owners]).astype(np.int32)
+            ),
         )
 
     def __len__(self) -> int:

@@ -33,6 +33,7 @@ class Members:
         subscription_start, subscription_topic: Ragged, member -> the topics it subscribes to, by their place in
             *topic_names*; none where that is not known.
         subscription_known: (M) whether its subscription is known at all.
+        shares: (M) partitions of a member of a share group, as in `model.Member`; NONE elsewhere.
     """
 
     start: Ints
@@ -48,6 +49,7 @@ class Members:
     subscription_topic: Ints
     topic_names: Sequence[str]
     subscription_known: Flags
+    shares: Ints
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -203,6 +205,7 @@ def batch_of(groups: Sequence[GroupSnapshot]) -> GroupBatch:
             subscription_topic=topics.astype(np.int64),
             topic_names=names,
             subscription_known=np.array([m.subscription is not None for m in members], np.bool_),
+            shares=np.array([NONE if m.shares is None else m.shares for m in members], np.int64),
         ),
         topics=tuple(group.topics for group in groups),
         partitions=_joined([g.partitions for g in groups], base.tolist()),

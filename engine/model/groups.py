@@ -95,7 +95,8 @@ class Member:
     (`subscription`, `describe`, `configured`), None if the rack is unknown. *user_data* is the data for the assignor,
     if evenkeel doesn't know the assignor. *follows* is the strategy of the plan that the group leader reports; None
     without a plan. *assigned_user_data* is whether the leader sends user data with its assignment; None unknown.
-    *tasks* are None except for threads of Kafka Streams.
+    *tasks* are None except for threads of Kafka Streams. *shares* is the number of partitions of a member of a share
+    group, each of which others may have, too; None elsewhere.
     """
 
     id: str
@@ -113,6 +114,7 @@ class Member:
     follows: str | None = None
     assigned_user_data: bool | None = None
     tasks: MemberTasks | None = None
+    shares: int | None = None
 
     @property
     def identity(self) -> str:
@@ -135,14 +137,15 @@ class PartitionTable:
     """
     The partitions a group subscribes to, owns or has committed: parallel arrays of length n.
 
-    Sorted by (topic name, partition). *topics* and *topic_ids* are the name tables *topic* points into.
-    Replica racks are a ragged array: those of row i are `replica_rack[replica_start[i]:replica_start[i + 1]]`,
-    indices into *racks*, `NONE` for a broker without a rack; no entry at all means the replicas are unknown.
-    *commit_unread* marks partitions whose commit could not be read, which is not the same as no commit.
-    *target_turn* is ascending along each target owner's list, in the order in which the coordinator of a KIP-848 group
-    walks it and brokers list it; NONE without target owner. *cleanup_policies*, *retention_ms* and *retention_bytes*
-    (-1: unlimited) are per topic, None where unknown. *end* is the high watermark, or the last stable offset of a group
-    that reads committed records only. *log_bytes* is what the whole log takes on its leader's disk.
+    Sorted by (topic name, partition). *topics* and *topic_ids* are the name tables *topic* points into. Replica racks
+    are a ragged array: those of row i are `replica_rack[replica_start[i]:replica_start[i + 1]]`, indices into *racks*,
+    `NONE` for a broker without a rack; no entry at all means the replicas are unknown. *commit_unread* marks partitions
+    whose commit could not be read, which is not the same as no commit. *target_turn* is ascending along each target
+    owner's list, in the order in which the coordinator of a KIP-848 group walks it and brokers list it; NONE without
+    target owner. *cleanup_policies*, *retention_ms* and *retention_bytes* (-1: unlimited) are per topic, None where
+    unknown. Of a share group *committed* is the start offset, *reported_lag* the lag that the broker tells (KIP-1226),
+    and nobody owns a partition: its members share them. *end* is the high watermark, or the last stable offset of a
+    group that reads committed records only. *log_bytes* is what the whole log takes on its leader's disk.
     """
 
     topics: tuple[str, ...]
@@ -161,6 +164,7 @@ class PartitionTable:
     begin: Column
     end: Column
     committed: Column
+    reported_lag: Column
     high_watermark: Column
     last_stable: Column
     log_bytes: Column
@@ -202,7 +206,8 @@ class GroupHeader:
     error; members and partitions may then be incomplete. *follower_fetching* is whether consumers may fetch from the
     closest replica (KIP-392), *group_assignors* the assignors that members of a KIP-848 group can request from every
     broker, by their names in the protocol, *coordinator* the other settings of that protocol, *coordinator_id* the
-    broker that coordinates the group; None unknown.
+    broker that coordinates the group, *kafka_release* the release of the brokers, *offset_reset* is
+    `share.auto.offset.reset` of a share group; None unknown.
     """
 
     snapshot_id: str
@@ -220,6 +225,8 @@ class GroupHeader:
     follower_fetching: bool | None = None
     group_assignors: frozenset[str] | None = None
     coordinator: CoordinatorSettings | None = None
+    kafka_release: str | None = None
+    offset_reset: str | None = None
 
     def __post_init__(self) -> None:
         check_aware(self.taken_at, "taken_at")
@@ -228,6 +235,11 @@ class GroupHeader:
     def places_tasks(self) -> bool:
         """Whether it is a Kafka Streams application, of either protocol: it assigns tasks, not partitions."""
         return places_tasks(self.type, self.assignor)
+
+    @property
+    def shares_partitions(self) -> bool:
+        """Whether it is a share group (KIP-932): its broker deals records to members, so no partition has an owner."""
+        return self.type is GroupType.SHARE
 
     @property
     def rebalancing(self) -> bool:

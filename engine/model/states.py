@@ -77,6 +77,7 @@ class LagBasis(enum.StrEnum):
     """Basis of a lag: the case of its definition that applies."""
 
     COMMITTED = "committed"
+    REPORTED = "reported by broker"
     BELOW_BEGIN = "commit below log start"
     BEYOND_END = "commit beyond end"
     RESET_LATEST = "no commit, reset latest"
@@ -136,6 +137,7 @@ class Diagnosis(enum.StrEnum):
     DATA_LOSS = "data loss"
     OFFSETS_SKIPPED = "offsets skipped"
     DATA_LOSS_IMMINENT = "data loss imminent"
+    UNASSIGNED_PARTITIONS = "unassigned partitions"
     HANGING_TRANSACTION = "hanging transaction"
     GROUP_NOT_COMMITTING = "group not committing"
     MEMBER_NOT_COMMITTING = "member not committing"
@@ -177,6 +179,7 @@ _CRITICAL = frozenset(
         Diagnosis.DATA_LOSS,
         Diagnosis.OFFSETS_SKIPPED,
         Diagnosis.DATA_LOSS_IMMINENT,
+        Diagnosis.UNASSIGNED_PARTITIONS,
         Diagnosis.GROUP_NOT_COMMITTING,
     }
 )
@@ -231,6 +234,7 @@ HALTED = frozenset(
         Diagnosis.MEMBER_NOT_COMMITTING,
         Diagnosis.STUCK_PARTITION,
         Diagnosis.HANGING_TRANSACTION,
+        Diagnosis.UNASSIGNED_PARTITIONS,
     }
 )
 """Causes by which commits of a group, a member or a partition stand still."""

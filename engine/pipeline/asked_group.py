@@ -28,6 +28,7 @@ from ..model.arrays import Flags, Floats, Indices
 from ..model.assignments import ABLE, Assignment, Candidate, Deployment, Feasibility
 from ..model.facts import Fact, FactKind, fact, note, reason
 from ..model.groups import GroupSnapshot
+from ..model.releases import untrue, written
 from ..model.states import GroupType
 from .candidate_rows import infeasible
 from .member_data import settings_of, with_user_data
@@ -195,6 +196,9 @@ class AskedGroup:
         led = group.type is GroupType.CLASSIC and judgment.deployment is None
         library = self.feasibilities.library if led else None
         whole, said = as_led_by(library, strategy.name, whole)
+        if (true_to := untrue(strategy.name, group.kafka_release)) is not None:
+            releases = [str(group.kafka_release), written(true_to.since), written(true_to.until)]
+            said = (*said, reason("other_release", releases))
         if not is_ours(strategy):
             whole = replace(whole, config=self.config)
         if takes_user_data(strategy):

@@ -2,11 +2,11 @@
 Quick health check of groups, vectorized over columns of a few snapshots.
 
 Most groups are healthy, and evaluating their whole past is slow. A group passes if it was readable, is stable and has
-members, and if all subscribed partitions with a commit are *current*: within the hysteresis of the lag SLO now, within
-the lag SLO at earlier samples, and without data loss. `observe` finds no problem in such a group, because the time
-behind is an age minus the commit interval, so it is within any limit that the age is within. Groups that fail the check
-may be healthy, too. Groups with standby stores are always evaluated, because of the racks of their copies
-(`streams.store_copies`), and so are groups whose members changed often, because of crash loops.
+members that own all they subscribe to, and if all subscribed partitions with a commit are *current*: within the
+hysteresis of the lag SLO now, within the lag SLO at earlier samples, and without data loss. `observe` finds no problem
+in such a group, because the time behind is an age minus the commit interval, so it is within any limit that the age is
+within. Groups that fail the check may be healthy, too. Groups with standby stores are always evaluated, because of the
+racks of their copies (`streams.store_copies`), and so are groups whose members changed often, because of crash loops.
 """
 
 from __future__ import annotations
@@ -96,33 +96,41 @@ class _Glance:
 
     def __init__(self, lake: Lake, settings: Settings, snapshot_id: str) -> None:
         self.lake, self.snapshot_id = lake, snapshot_id
-        groups = self._read(snapshot_id, "groups", "group_id", "state", "error")
+        groups = self._read(snapshot_id, "groups", "group_id", "state", "error", "offset_reset")
         self.groups = groups["group_id"].to_pylist()
         self.fine: Flags = ~(groups["state"].is_in(REBALANCING) | groups["error"].known)
         """(G) groups of which nothing is known yet that would have to be looked at."""
-        self._rules(settings)
+        self._rules(settings, groups["offset_reset"].to_pylist())
         self.cluster = _Partitions.of(self._partitions(snapshot_id))
         self._choose()
 
     def _read(self, snapshot_id: str, dataset: str, *columns: str) -> Table:
         return self.lake.read(dataset, [snapshot_id], columns=columns)
 
-    def _rules(self, settings: Settings) -> None:
-        """(G) what the configuration says of each group."""
+    def _rules(self, settings: Settings, resets: Sequence[str | None]) -> None:
+        """(G) what the configuration says of each group; *resets* are what brokers say of share groups."""
         cluster, _ = split_snapshot_id(self.snapshot_id)
         rules = [settings.rule(cluster, name) for name in self.groups]
         bands = [settings.incidents(cluster, name).hysteresis for name in self.groups]
         objective = [rule.lag_slo_seconds or OBJECTIVE for rule in rules]
         self._objective = np.array(objective, np.float64)
         self._band = np.array(bands, np.float64) * self._objective
-        resets = [rule.auto_offset_reset for rule in rules]
-        self._from_begin = np.array([r not in (None, "latest") for r in resets], np.bool_)
+        begins = [
+            (rule.auto_offset_reset or told) not in (None, "latest")
+            for rule, told in zip(rules, resets, strict=True)
+        ]
+        self._from_begin = np.array(begins, np.bool_)
         self._stable_only = np.array([r.isolation == "read_committed" for r in rules], np.bool_)
 
     def _choose(self) -> None:
         """Look at the subscribed partitions of groups of which all have a commit that could be read."""
         members = self._read(
-            self.snapshot_id, "members", "group_id", "subscription", "standby_tasks"
+            self.snapshot_id,
+            "members",
+            "group_id",
+            "subscription",
+            "standby_tasks",
+            "assigned_partitions",
         )
         member_group = self._numbers(members["group_id"])
         copied = members["standby_tasks"].lengths > 0
@@ -139,6 +147,11 @@ class _Glance:
         row = self.cluster.rows_of(topic, partition)
         counts = (row != NONE) & among(_pair(group, topic), pairs)
         subscribed = np.bincount(of, self.cluster.sizes[topics], len(self.groups))
+        known = member_group != NONE
+        owned = np.bincount(
+            member_group[known], members["assigned_partitions"].lengths[known], len(self.groups)
+        )
+        self.fine &= owned >= subscribed
         there = np.bincount(group[counts], minlength=len(self.groups))
         self.fine &= (there > 0) & ((there == subscribed) | ~self._from_begin)
         chosen = np.flatnonzero(counts & self.fine[group])

@@ -113,7 +113,10 @@ def known_of(
     own = [learned.get(header.group, Learned()) for header in batch.headers]
     rules = [settings.rule(header.cluster, header.group) for header in batch.headers]
     return Known(
-        auto_offset_reset=[rule.auto_offset_reset for rule in rules],
+        auto_offset_reset=[
+            rule.auto_offset_reset or header.offset_reset
+            for rule, header in zip(rules, batch.headers, strict=True)
+        ],
         capacity_per_second=_configured([rule.capacity_per_second for rule in rules]),
         bytes_per_record=_configured([rule.bytes_per_record for rule in rules]),
         objective=_configured([rule.lag_slo_seconds or OBJECTIVE for rule in rules]),

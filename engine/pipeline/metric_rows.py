@@ -25,8 +25,10 @@ from ..model.arrays import NONE, Column, Flags, Floats
 from ..model.batch import GroupBatch, count_by, max_by, min_by, sum_by
 from ..model.figures import Figures
 from ..model.groups import GroupHeader, GroupSnapshot
+from ..model.labels import Labels
 from ..model.moments import from_ms
 from ..model.pauses import Pause
+from ..model.states import CapacityBasis
 from ..model.tables import BOOL, INT32, TEXT, Numbers, Series, Table, column
 from ..records import GroupMetrics, keys_of, table_of
 from ..records.pause_course import spans_of
@@ -81,6 +83,8 @@ class MetricRows:
         """The row with how long rebalances and restarts last; of a group without numbers what was known before."""
         if self.errors[group]:
             return replace(row, pause_course=self.seen.known.learned_pauses[group])
+        if self.batch.headers[group].shares_partitions:
+            return replace(row, client_library=self._library(group))  # nobody stops there
         rebalance, restart = self.pauses_of(group).values()
         return replace(
             row,
@@ -187,7 +191,9 @@ class MetricRows:
         )
 
     def _is_judged(self, group: int) -> bool:
-        return bool(self.batch.topics[group]) and not self.batch.headers[group].rebalancing
+        header = self.batch.headers[group]
+        moves = header.rebalancing or header.shares_partitions
+        return bool(self.batch.topics[group]) and not moves
 
     @cached_property
     def rows(self) -> list[GroupMetrics]:
@@ -256,11 +262,27 @@ class MetricRows:
         )
 
     def of_members(self) -> Table:
-        """One row per member; none of a group that rebalances, that is withheld or that could not be read."""
+        """
+        One row per member; none of a group that rebalances, that is withheld or that could not be read.
+
+        What of its partitions a member of a share group does is not known: others have them, too.
+        """
         batch, seen, members = self.batch, self.seen, self.batch.members
+        shared: Flags = members.shares != NONE
+        lag = member_sums(batch.partitions.owner, len(members), seen.lag.for_people)
         owner, count = batch.partitions.owner, len(members)
         crossed = member_counts(np.where(self.crossing.crosses, owner, NONE), count)
-        load, able = _of_members(seen.production.per_second, batch), seen.capacity.per_second
+        load, does, able = (
+            np.where(shared, np.nan, each)
+            for each in (
+                _of_members(seen.production.per_second, batch),
+                _of_members(seen.consumption.per_second, batch),
+                seen.capacity.per_second,
+            )
+        )
+        basis = Labels.choose(
+            CapacityBasis, [shared], [CapacityBasis.UNKNOWN], seen.capacity.basis.codes
+        )
         placed = known_racks(batch) != NONE
         columns = {
             "member_id": column(members.ids, TEXT),
@@ -270,18 +292,20 @@ class MetricRows:
             "instance_id": column(members.instance_ids, TEXT),
             "rack": column(members.racks, TEXT),
             "rack_source": column(members.rack_sources, TEXT),
-            "partitions": Numbers(member_counts(owner, count), INT32),
-            "lag": numbers_to(member_sums(owner, count, seen.lag.for_people)),
+            "partitions": Numbers(
+                np.where(shared, members.shares, member_counts(owner, count)), INT32
+            ),
+            "lag": numbers_to(Column(lag.values, lag.known & ~shared)),
             "production_per_second": floats_to(load),
-            "consumption_per_second": floats_to(_of_members(seen.consumption.per_second, batch)),
+            "consumption_per_second": floats_to(does),
             "capacity_per_second": floats_to(able),
-            "capacity_basis": labels_to(seen.capacity.basis),
+            "capacity_basis": labels_to(basis),
             # nan where either is unknown
             "utilization": floats_to(
                 np.where(able > 0, load / np.where(able > 0, able, 1), np.nan)
             ),
-            "not_committing": Numbers(seen.silent, BOOL),
-            "cross_rack_partitions": numbers_to(Column(crossed, placed), INT32),
+            "not_committing": Numbers(seen.silent, BOOL, ~shared),
+            "cross_rack_partitions": numbers_to(Column(crossed, placed & ~shared), INT32),
         }
         kept = self.sound & ~self.rebalancing
         return self._table("member_metrics", columns, members.group, kept)

@@ -23,7 +23,7 @@ from ..assignors import every
 from ..assignors.interface import GroupSpec, spec_of
 from ..assignors.live import Live
 from ..config import Settings, StreamsSettings
-from ..model.arrays import NONE, Indices
+from ..model.arrays import NONE, Indices, Ints
 from ..model.assignments import ABLE, Assignment, Candidate, Feasibility
 from ..model.errors import EvenkeelError
 from ..model.facts import Fact, FactKind, note, reason
@@ -33,6 +33,7 @@ from ..model.states import GroupType
 from ..records import keys_of
 from ..streams.compare import PlacementOutcome, outcome, presumed, seen_to_run
 from ..streams.live import Running, running
+from ..streams.restoring import restoring
 from ..streams.separate_copies import about_copies
 from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy, task_strategies
 from .asked_group import with_forecasts
@@ -96,12 +97,18 @@ def task_rows(
             reach = task_reach(group, strategy)
             refused = infeasible(strategy.value, reach, refusal(placement), is_running=is_running)
             rows.append((refused, None))
+    by_name = {strategy.value: placed for strategy, placed in placements.items()}
     pauses = measured.paused(settings.policy(group.cluster, group.group))
 
     def price_of(candidate: Candidate, owner: Indices) -> Price | None:
-        # an instance that restarts, and what moves; restoring its stores is not in it
+        # an instance that restarts, and what moves, until its stores are restored
         if candidate.strategy == Live.name:
             return None
+        placed = by_name.get(candidate.strategy)
+        restored = None
+        if isinstance(placed, PlacementOutcome):
+            waits = restoring(placed).seconds
+            restored = np.append(np.nan_to_num(waits), 0.0)[_tasks(placed.application, spec)]
         return price(
             candidate.how,
             spec.static,
@@ -110,6 +117,7 @@ def task_rows(
             eager=False,
             pauses=pauses,
             instances=instances_of(group),
+            restoring=restored,
         )
 
     ahead = with_forecasts(measured.load, [candidate for candidate, _ in rows], price_of)
@@ -185,7 +193,7 @@ def _replayed_row(
         reason=judgment.reason,
         how=judgment.how,
         replay=tuple(_replayed(application, placement)),
-        notes=(*placement.remarks, *_restored(application, placement)),
+        notes=(*placement.remarks, *_restored(placement)),
         score=placement.stores.scored(
             _by_client(judge.score(assignment), len(changed), placement.thread is not None)
         ),
@@ -197,12 +205,16 @@ def _replayed_row(
 
 def _members(application: Running, placement: PlacementOutcome, spec: GroupSpec) -> Indices:
     """(P) the member that would read each partition of the group; NONE where no task does."""
+    return np.append(placement.threads, np.int32(NONE))[_tasks(application, spec)].astype(np.int32)
+
+
+def _tasks(application: Running, spec: GroupSpec) -> Ints:
+    """(P) the task that reads each partition of the group; NONE where none does."""
     task_of = application.task_of
     names, number = spec.topics, spec.number_of.tolist()
     topic = spec.topic_of.tolist()
     keys = [(names[t], n) for t, n in zip(topic, number, strict=True)]
-    task = np.array([task_of.get(key, NONE) for key in keys], np.int64)
-    return np.append(placement.threads, np.int32(NONE))[task].astype(np.int32)
+    return np.array([task_of.get(key, NONE) for key in keys], np.int64)
 
 
 def _by_client(score: Score, moved: int, by_thread: bool) -> Score:
@@ -229,16 +241,18 @@ def _replayed(application: Running, placement: PlacementOutcome) -> Iterator[Fac
         yield Fact(kind=FactKind.REPLAY, measure="probing_rebalances")
 
 
-def _restored(application: Running, placement: PlacementOutcome) -> Iterator[Fact]:
-    """Which tasks stand still until their stores are built anew: the sticky assignors warm no copy up first."""
-    if not isinstance(placement.strategy, StickyTasks):
-        return
-    app, start, copies = application.app, application.copies_start, application.copies
-    was, then = application.owner, placement.owner
-    moved = np.flatnonzero(app.stateful & (was != then) & (was != NONE) & (then != NONE)).tolist()
-    bare = [app.tasks[t] for t in moved if then[t] not in copies[start[t] : start[t + 1]]]
-    if bare:
-        yield note("stores_restored", bare)
+def _restored(placement: PlacementOutcome) -> Iterator[Fact]:
+    """Which tasks stand still until their stores are restored, and which move once a copy has warmed up."""
+    found, running = restoring(placement), placement.application
+    tasks, per_second = running.app.tasks, running.config.restore_records_per_second
+    for measure, chosen, records, seconds, bound in (
+        ("stores_restored", found.pauses, found.paused, found.longest, per_second),
+        ("stores_warm_up", found.warms, found.warmed, found.settles_seconds, found.rounds),
+    ):
+        if names := [tasks[task] for task in np.flatnonzero(chosen).tolist()]:
+            total = float(records.sum())
+            known = {} if np.isnan(total) else {"before": total, "after": seconds}
+            yield note(measure, names, bound=float(bound), **known)
 
 
 def _proof(application: Running, placement: PlacementOutcome) -> tuple[Fact, ...]:

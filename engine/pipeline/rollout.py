@@ -246,6 +246,8 @@ def _rollout(
             stopping=stopping(group) if is_classic else (),
             returns_stopped=group.coordinator is not None and group.coordinator.downgrades is False,
             notes=on_the_way(group),
+            static=static,
+            brokers=group.kafka_release,
         )
     if not is_classic:
         raise Infeasible(

@@ -30,6 +30,10 @@ class BrokerRow(OfSnapshot):
         "Settings for the consumer protocol (KIP-848) and the level of group.version, as JSON.",
         default=None,
     )
+    kafka_release: str | None = column(
+        "Release of Kafka, such as 4.4, as inferred from the requests that brokers support.",
+        default=None,
+    )
 
 
 @record
@@ -49,12 +53,17 @@ class GroupRow(OfSnapshot):
         "Name of the elected protocol or server-side assignor in the Kafka protocol."
     )
     coordinator: Int32 | None = column("Id of the broker that coordinates the group.")
-    epoch: Int32 | None = column("Epoch of a KIP-848 or KIP-1071 group; null for classic groups.")
+    epoch: Int32 | None = column(
+        "Epoch of a KIP-848, KIP-1071 or share group; null for classic groups."
+    )
     assignment_epoch: Int32 | None = column(
         "Epoch of the target assignment; null for classic groups."
     )
     topology: str | None = column("Sub-topologies of a Kafka Streams application, as JSON.")
     error: str | None = column("Read error; null if it was read.")
+    offset_reset: str | None = column(
+        "Setting share.auto.offset.reset of a share group; null for other groups.", default=None
+    )
 
 
 @record
@@ -146,6 +155,13 @@ class CommitRow(OfSnapshot):
     group_id: str | None = column("Consumer group.")
     topic: str | None = column("Name of the topic.")
     partition: Int32 | None = column("Number of the partition in its topic.", at_least=0)
-    committed_offset: int | None = column("Committed offset; null if there is none.", at_least=0)
+    committed_offset: int | None = column(
+        "Committed offset, for a share group the start offset; null if there is none.", at_least=0
+    )
     read_at: datetime | None = column("Time when it was read.")
     error: str | None = column("Read error; null if it was read.")
+    reported_lag: int | None = column(
+        "Lag of a share group as reported by the broker (KIP-1226); null for other groups.",
+        default=None,
+        at_least=0,
+    )

@@ -107,6 +107,12 @@ class TaskWhatIfRow:
     restore_offsets: int | None = column(
         "Sum of the offsets of their changelogs.", unit=Unit.OFFSETS, at_least=0, none=True
     )
+    restore_seconds: float | None = column(
+        "Longest time in seconds for which a task pauses until its stores are restored, at the rate of"
+        " `restore_records_per_second` per thread; null if unknown.",
+        at_least=0,
+        none=True,
+    )
     cross_rack_share: float | None = column(
         "Share of source partitions that tasks read across racks, among those with known racks.",
         unit=Unit.SHARE,

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from ..model.assignments import AdviceState
-from ..model.states import Diagnosis, places_tasks, worst_first
+from ..model.states import Diagnosis, GroupType, places_tasks, worst_first
 from ..ports import ReportedGroups, ReportHistory, ServedCluster, ServedGroup
 from ..ports.served import Band
 from .from_history import stored_report
@@ -81,12 +81,13 @@ def size_now(row: Mapping[str, Any]) -> MembersFor:
 
     A group that keeps up needs the members that have partitions; one that is under-provisioned, as many as its
     diagnosis says. Each partition can have a member, but for tasks of Kafka Streams, under range, which deals each
-    topic alone, and where members subscribe to different topics.
+    topic alone, and where members subscribe to different topics; in a share group it can have several.
     """
     facts = {fact["measure"]: fact["after"] for fact in row["facts"] or ()}
     stated, now = facts.get(Diagnosis.UNDER_PROVISIONED.measure), keeps_up(row)
     needed = None if stated is None else int(stated)
-    if places_tasks(row["group_type"], row["assignor"]):
+    is_shared = row["group_type"] == GroupType.SHARE
+    if is_shared or places_tasks(row["group_type"], row["assignor"]):
         return MembersFor(needed=needed)
     alone = row["assignor"] == "range" and len(row["subscribed_topics"] or ()) != 1
     useful = None if alone or "unequal_subscriptions" in facts else row["partitions"]

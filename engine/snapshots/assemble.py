@@ -26,6 +26,7 @@ _OF_PARTITIONS = ("assigned_topics", "assigned_partitions", "target_topics", "ta
 def members_of(rows: Table) -> list[Member]:
     """One member per row."""
     plain = rows.without(*_OF_PARTITIONS).to_pylist()
+    assigned = rows["assigned_topics"].lengths.tolist()
     # threads of Kafka Streams: their tasks stand beside the partitions that they read
     threads = np.flatnonzero(rows["process_id"].known)
     for number, row in zip(threads.tolist(), rows.take(threads).to_pylist(), strict=True):
@@ -47,8 +48,9 @@ def members_of(rows: Table) -> list[Member]:
             follows=row["follows"],
             assigned_user_data=row["assigned_user_data"],
             tasks=_tasks(row),
+            shares=count if row["kind"] == GroupType.SHARE else None,
         )
-        for row in plain
+        for row, count in zip(plain, assigned, strict=True)
     ]
 
 
@@ -104,13 +106,14 @@ def batch_of_tables(
         again = _headers(tables["groups"], order, taken_at, same.rows.cluster, same)
         return _moved(like, again, same, tables)
     cluster = cluster or ClusterTables(tables["partitions"], tables["brokers"])
+    known = _headers(tables["groups"], order, taken_at, cluster)
     rows = SnapshotRows(
         cluster,
         rows_of_groups(tables["members"], order, "position"),
         rows_of_groups(tables["commits"], order),
         np.array([read_committed(name) for name in order], np.bool_),
+        np.array([header.shares_partitions for header in known], np.bool_),
     )
-    known = _headers(tables["groups"], order, taken_at, cluster)
     table, start = rows.partition_table()
     changelogs = [topic.name for topic in cluster.topics if topic.name.endswith(CHANGELOG)]
     lazy = _Groups(rows=rows, headers=known, changelogs=changelogs, tables=tables)
@@ -148,7 +151,14 @@ def is_store_of(group: str, topic: str) -> bool:
 
 
 _STEADY = {
-    "brokers": ("node_id", "rack", "follower_fetching", "group_assignors", "group_settings"),
+    "brokers": (
+        "node_id",
+        "rack",
+        "follower_fetching",
+        "group_assignors",
+        "group_settings",
+        "kafka_release",
+    ),
     "commits": ("group_id", "topic", "partition"),
     "partitions": ("topic", "topic_id", "partition"),
 }
@@ -217,6 +227,8 @@ def _header(row: Mapping[str, Any], taken_at: datetime, cluster: ClusterTables) 
         follower_fetching=cluster.follower_fetching,
         group_assignors=cluster.group_assignors,
         coordinator=cluster.coordinator,
+        kafka_release=cluster.kafka_release,
+        offset_reset=row["offset_reset"],
     )
 
 

@@ -48,6 +48,7 @@ class ClusterTables:
         self.follower_fetching = _all(brokers["follower_fetching"].to_pylist())
         self.group_assignors = _common(brokers["group_assignors"].to_pylist())
         self.coordinator = coordinator_settings(brokers["group_settings"].to_pylist())
+        self.kafka_release = next(filter(None, brokers["kafka_release"].to_pylist()), None)
         self.partition = ints_of(rows["partition"]).astype(np.int32)
         self._read_offsets(rows)
         self.topics = tuple(_topics(rows))

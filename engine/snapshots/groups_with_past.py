@@ -177,7 +177,10 @@ OF_THE_PAST: Mapping[str, Sequence[str]] = {
         "assigned_topics",
         "assigned_partitions",
     ),
-    "commits": ("group_id", "topic", "partition", "committed_offset", "read_at", "error"),
+    "commits": (
+        *("group_id", "topic", "partition", "committed_offset", "reported_lag", "read_at"),
+        "error",
+    ),
     "partitions": (
         "topic",
         "topic_id",

@@ -92,9 +92,17 @@ class SnapshotRows:
         members: RowsOfGroups,
         commits: RowsOfGroups,
         committed_only: Flags,
+        shared: Flags,
     ) -> None:
+        """
+        Args:
+            cluster: The partitions of the cluster.
+            members, commits: The rows of the groups.
+            committed_only: (G) whether each reads committed records only.
+            shared: (G) whether each is a share group.
+        """
         self.cluster, self.of_members, self.of_commits = cluster, members, commits
-        self.committed_only = committed_only
+        self.committed_only, self.shared = committed_only, shared
         self.names = topics_named(members.rows, commits.rows)
         """Topics that anybody names, ascending: a topic's number in here is its number below."""
         self.in_cluster = Texts(np.arange(len(self.names)), self.names).index_in(cluster.names)
@@ -172,6 +180,9 @@ class SnapshotRows:
             subscription_topic=self._subscription[1],
             topic_names=self.names,
             subscription_known=rows["subscription"].known,
+            shares=np.where(
+                self.shared[self.of_members.group], rows["assigned_topics"].lengths, NONE
+            ),
         )
 
     def topics(self) -> tuple[frozenset[str], ...]:
@@ -245,6 +256,8 @@ class SnapshotRows:
         # the number of each entry of the target lists within its group
         group = self.of_members.group[self.aimed.owner]
         turn = np.arange(len(group)) - np.searchsorted(group, np.arange(self.count))[group]
+        owner = self.owned.owner
+        owner = np.where(self.shared[self.of_members.group[owner]], NONE, owner)
         return PartitionTable(
             topics=tuple(self.names[topic] for topic in place.topics.tolist()),
             topic_ids=tuple(t.topic_id if t else None for t in known_topics),
@@ -256,7 +269,7 @@ class SnapshotRows:
             partition=place.partition,
             exists=place.exists,
             subscribed=place.subscribed[place.topic],
-            owner=_spread(count, owned, self.owned.owner),
+            owner=_spread(count, owned, owner),
             target_owner=_spread(count, aimed, self.aimed.owner),
             target_turn=_spread(count, aimed, turn),
             log_bytes=place.of(cluster.log_bytes),
@@ -282,21 +295,24 @@ class SnapshotRows:
         # A log whose start was read as lying beyond its end was read at two moments: a topic recreated or truncated in
         # between. Which of the two a committed offset is to be compared with nobody knows: both are unknown then.
         torn = begin.known & end.known & (begin.values > end.values)
-        commits = rows.select(("committed_offset", "read_at", "error"))
+        commits = rows.select(("committed_offset", "reported_lag", "read_at", "error"))
         if len(self.commit_rows) < len(rows):
             commits = commits.take(self.commit_rows)
         failed = commits["error"].known
+
+        def at_commits(name: str) -> Column:
+            return _known_at(count, committed, numbers_of(commits[name]), ~failed)
+
         return {
             "begin": Column(begin.values, begin.known & ~torn),
             "end": Column(end.values, end.known & ~torn),
             "high_watermark": high,
             "last_stable": stable,
-            "committed": _known_at(
-                count, committed, numbers_of(commits["committed_offset"]), ~failed
-            ),
+            "committed": at_commits("committed_offset"),
+            "reported_lag": at_commits("reported_lag"),
             "begin_at_ms": place.of(cluster.begin_at),
             "end_at_ms": place.of(cluster.end_at),
-            "committed_at_ms": _known_at(count, committed, numbers_of(commits["read_at"]), ~failed),
+            "committed_at_ms": at_commits("read_at"),
             "commit_unread": _spread(count, committed, failed.astype(np.int64)) == 1,
         }
 
@@ -376,7 +392,8 @@ def table_of_topics(cluster: ClusterTables, topics: Sequence[str]) -> PartitionT
     group = np.zeros(1, np.int64)
     members = RowsOfGroups(rows=one, group=group, start=np.array([0, 1]))
     schema = {"topic": TEXT, "partition": INT32, "error": TEXT}
-    schema |= {"committed_offset": INT64, "read_at": MOMENT}
+    schema |= {"committed_offset": INT64, "reported_lag": INT64, "read_at": MOMENT}
     commits = RowsOfGroups(rows=empty(schema), group=group[:0], start=np.zeros(2, np.int64))
-    rows = SnapshotRows(cluster, members, commits, np.zeros(1, np.bool_))
+    no = np.zeros(1, np.bool_)
+    rows = SnapshotRows(cluster, members, commits, no, no)
     return rows.partition_table()[0]

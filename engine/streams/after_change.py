@@ -116,7 +116,9 @@ def settled(placed: PlacementOutcome) -> Running:
         thread=threads,
         copies_start=placed.copies_start,
         copies=placed.copies,
-        members=replace(running.members, active=active, standby=standby),
+        members=replace(
+            running.members, active=active, standby=standby, offsets=[{} for _ in active]
+        ),
     )
 
 
@@ -142,6 +144,8 @@ def come(running: Running, like: Running, client: int, *, back: bool = False) ->
         held = other.lag_task[on_disk]
     threads = np.flatnonzero(like.client_of == client).tolist()
     ids = [another_id(like.members.ids[thread], number=int(back)) for thread in threads]
+    # its first thread reports what lies on the disk; how far that is counts among such reports only
+    told: list[dict[int, int]] = [dict.fromkeys(held.tolist(), 0), *({} for _ in threads[1:])]
     members = running.members
     more = replace(
         running,
@@ -165,6 +169,7 @@ def come(running: Running, like: Running, client: int, *, back: bool = False) ->
             ids=(*members.ids, *ids),
             active=[*members.active, *([] for _ in threads)],
             standby=[*members.standby, *([] for _ in threads)],
+            offsets=[*(members.offsets or ({} for _ in members.ids)), *told],
         ),
     )
     keys = [process_key(one) for one in more.app.clients]
@@ -195,5 +200,6 @@ def _of_clients(running: Running, clients: Ints) -> Running:
             client_of=client_of[threads],
             active=[members.active[thread] for thread in kept],
             standby=[members.standby[thread] for thread in kept],
+            offsets=[members.offsets[thread] for thread in kept] if members.offsets else (),
         ),
     )

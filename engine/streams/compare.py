@@ -189,7 +189,8 @@ def outcome(running: Running, strategy: TaskStrategy) -> PlacementOutcome:
     thread, untold = None, None
     if strategy is StickyTasks.SERVER is running.own:
         app, members = running.app, running.members
-        given = assign_sticky_server(app, members, running.config.num_standby_replicas)
+        config = running.config
+        given = assign_sticky_server(app, members, config.num_standby_replicas, config.release)
         copies = [members.client_of[list(each)].tolist() for each in given.standbys]
         off, thread = reason("broker_looks_at_no_rack"), given.active
         placement = placed_at_once(app, members.client_of[thread], copies, racks=off)

@@ -15,8 +15,9 @@ What the wire does not tell is taken, and told each time (`Running.remarks`):
   `rack.aware.assignment.strategy`: `compare.presumed`. The configuration settles these too.
 * A client's rack, where it sends none and a rule says it: what crosses racks is measured by it, Kafka does not see it.
   A broker that assigns tasks looks at no rack, so there the two are one.
-* How far copies are: a running task is where it is, a standby of now counts as caught up. What a client without either
-  has on disk is what it reported when it last joined.
+* How far copies are: a running task is where it is, a standby of now counts as caught up, unless its broker knows
+  better (KIP-1071, from Kafka 4.4 on). What a client without either has on disk is what it reported when it last
+  joined.
 
 Source: `SubscriptionInfo` of Kafka 4.3; KIP-441, KIP-708, KIP-925, KIP-1071.
 """
@@ -32,15 +33,17 @@ import numpy as np
 
 from ..config import StreamsSettings
 from ..metrics.racks import stray_racks
-from ..model.arrays import NONE, Indices, Ints, ragged
+from ..model.arrays import NONE, Floats, Indices, Ints, ragged
 from ..model.errors import Infeasible
 from ..model.facts import Fact, note
 from ..model.groups import GroupSnapshot, Member, MemberTasks, PartitionTable
+from ..model.releases import release_of
 from ..model.states import GroupType
 from .model import LAG_UNKNOWN, RUNNING, Application, ClientLine, TaskLine, application, task_key
 from .place import Placing
 from .racks import racks_switched_off
 from .settings import (
+    RESTORED_PER_SECOND,
     Overlap,
     RackStrategy,
     StickyTasks,
@@ -69,6 +72,7 @@ class Running:
         thread: (N) the member that does, as an index, NONE for nobody.
         client_of: (M) the client each member is a thread of.
         copies_start, copies: Ragged, task -> clients that keep a copy now, warm-ups included, ascending.
+        to_read: (N) records that a client without a copy of a task's stores reads at most; nan unknown.
         remarks: What is not known, and what was taken instead.
         members: Its threads with what each has, as its broker or its leader meets them.
         runs: The strategy it runs, as far as can be seen (`compare.presumed`); None before that.
@@ -84,6 +88,7 @@ class Running:
     client_of: Indices
     copies_start: Ints
     copies: Indices
+    to_read: Floats
     remarks: tuple[Fact, ...]
     members: Threads
     runs: TaskStrategy | None = None
@@ -231,6 +236,10 @@ def _running(
     owner = np.where(thread == NONE, NONE, client_of[thread]).astype(np.int32)
     start, held = ragged([sorted(each) for each in copies])
     config, remarks = _config(settings, app, [len(each) for each in copies])
+    at_brokers = group.type is GroupType.STREAMS
+    release = release_of(group.kafka_release if at_brokers else settings.kafka)
+    if release:
+        config = replace(config, release=release)
     homeless = [app.tasks[n] for n in np.flatnonzero(owner == NONE).tolist()]
     if homeless:
         remarks.append(note("tasks_run_nowhere", homeless))
@@ -249,12 +258,17 @@ def _running(
         client_of=client_of,
         copies_start=start,
         copies=held,
+        to_read=np.array([stores.to_read(task) for task in app.tasks], np.float64),
         remarks=(*_rack_remarks(group, app, off), *stores.remarks, *remarks),
         members=Threads(
             ids=tuple(member.id for member in group.members),
             client_of=client_of,
             active=[[place[task] for task in tasks.active] for tasks in threads],
             standby=[[place[task] for task in tasks.standby] for tasks in threads],
+            offsets=[
+                {place[task]: sum for task, sum in (each.offsets or {}).items() if task in place}
+                for each in threads
+            ],
         ),
     )
 
@@ -299,6 +313,7 @@ def _clients(
         seen = {m.rack if by_broker or m.sends_rack else None for m, _ in those}
         active = [task for _, one in those for task in one.active]
         copies = [task for _, one in those for task in (*one.standby, *one.warmup)]
+        on_disk = _on_disk([one for _, one in those], stores, tasks)
         yield ClientLine(
             process_id=process,
             name=names[process],
@@ -307,8 +322,12 @@ def _clients(
             known_rack=known.pop() if len(known) == 1 else None,
             tags={name: value for _, one in those for name, value in one.tags.items()},
             lags={
-                **_on_disk([one for _, one in those], stores, tasks),
-                **dict.fromkeys(filter(stores.stateful, copies), 0),
+                **on_disk,
+                # a broker is told every minute how far copies are, a leader when their thread joined
+                **{
+                    task: on_disk.get(task, 0) if by_broker else 0
+                    for task in filter(stores.stateful, copies)
+                },
                 **dict.fromkeys(filter(stores.stateful, active), RUNNING),
             },
             previous_active=active,
@@ -393,6 +412,8 @@ def _config(
         num_standby_replicas=standbys,
         acceptable_recovery_lag=settings.acceptable_recovery_lag,
         max_warmup_replicas=settings.max_warmup_replicas,
+        probing_rebalance_interval_seconds=settings.probing_rebalance_interval_ms / 1000,
+        restore_records_per_second=settings.restore_records_per_second or RESTORED_PER_SECOND,
         tags=tags,
         rack_as_tag=settings.rack_as_tag,
         strategy=settings.rack_aware_assignment_strategy or RackStrategy.NONE,

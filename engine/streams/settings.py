@@ -12,6 +12,10 @@ from dataclasses import dataclass
 
 from ..config.streams import RackStrategy
 from ..model.errors import ConfigError
+from ..model.releases import USUAL, Release
+
+RESTORED_PER_SECOND = 20_000.0
+"""Records/s that a thread restores, where nobody says."""
 
 ANY_LAG = (1 << 63) - 1
 """`acceptable.recovery.lag` at its greatest: every client counts as caught up."""
@@ -126,6 +130,8 @@ class TaskConfig:
         num_standby_replicas: Copies of each store beside the active one.
         acceptable_recovery_lag: Offsets a copy may be behind and still count as caught up; `ANY_LAG` accepts all.
         max_warmup_replicas: Copies that may be built at a time beside the standbys.
+        probing_rebalance_interval_seconds: From one rebalance that looks whether copies are ready to the next.
+        restore_records_per_second: Records/s that a thread restores.
         tags: `rack.aware.assignment.tags`: standbys go where these client tags differ.
         rack_as_tag: Without *tags*, take the client's rack for one. Promised by KIP-925; no release of Kafka does it.
         strategy: `rack.aware.assignment.strategy`.
@@ -133,17 +139,21 @@ class TaskConfig:
         costs_told: Whether both are configured, and neither is the assignor's own: without that the public sticky
             assignor looks at no rack.
         overlap: What *costs.non_overlap* is charged against.
+        release: Of what runs the assignor: Kafka Streams, or the brokers of a KIP-1071 group.
     """
 
     num_standby_replicas: int = 0
     acceptable_recovery_lag: int = 10_000
     max_warmup_replicas: int = 2
+    probing_rebalance_interval_seconds: float = 600.0
+    restore_records_per_second: float = RESTORED_PER_SECOND
     tags: tuple[str, ...] = ()
     rack_as_tag: bool = False
     strategy: RackStrategy = RackStrategy.NONE
     costs: Costs = STATEFUL
     costs_told: bool = False
     overlap: Overlap = Overlap.COMPUTED
+    release: Release = USUAL
 
     def __post_init__(self) -> None:
         """

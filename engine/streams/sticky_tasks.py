@@ -9,7 +9,7 @@ Promises, the first before the second:
 1. Every task is active on one client; no client has two copies of a task, the active one included; a task with
    changelogs has as many standbys as are configured, or as many as there are other clients.
 2. A task stays active on its client, as long as the client has fewer active tasks than its quota: its threads, times
-   all tasks over all threads, rounded down.
+   all tasks over all threads, rounded down; from Kafka 4.4 on the product is rounded, and up.
 3. Else it goes to a client that kept a copy of it, again below its quota.
 4. What is left goes, in the order of tasks, to the best client. That is the one it was active on, else the one that
    kept a copy; but where it has a task per thread or more and somebody has less, it is the least loaded client. Of
@@ -36,8 +36,8 @@ stay is a matter of Java's hashes:
 
 Cost: O(tasks x clients) for what is left and for standbys; 10,000 tasks with a standby each on 1,000 clients take two
 seconds of plain Python. Source: `TaskAssignmentUtils` and
-`org.apache.kafka.streams.processor.assignment.assignors.StickyTaskAssignor` of Kafka 4.3; the same since 3.8. From 4.4
-on quotas are rounded up for each client (KAFKA-20198).
+`org.apache.kafka.streams.processor.assignment.assignors.StickyTaskAssignor` of Kafka 3.8 to 4.4
+(quotas: KAFKA-20198).
 
 What it does not do: it looks at no lag and no client tag, warms nothing up, and never probes.
 
@@ -56,6 +56,7 @@ import numpy as np
 from ..assignors.kit.java_order import bucket_order, capacity
 from ..model.arrays import NONE, Indices
 from ..model.errors import Infeasible
+from ..model.releases import OFFSETS_COUNT, Release
 from .java import process_hashes, subtopology_hashes, task_hashes
 from .model import Application, Placement, placed_at_once, task_key
 from .settings import TaskConfig
@@ -123,7 +124,7 @@ def place_sticky(
             f"the sticky task assignor of Kafka fails on {tasks:,} tasks: their pairs are beyond its counter.",
             fix="Use the high-availability task assignor.",
         )
-    giving = _Giving(app, arrivals or usual_arrivals(app))
+    giving = _Giving(app, arrivals or usual_arrivals(app), config.release)
     giving.give_active()
     initial = np.array(giving.owner, np.int32)
     active, off = initial, actives_off(app, config)
@@ -140,11 +141,15 @@ def place_sticky(
 class _Giving:
     """Who has what, as it is being worked out."""
 
-    def __init__(self, app: Application, arrivals: Arrivals) -> None:
+    def __init__(self, app: Application, arrivals: Arrivals, release: Release) -> None:
         clients, tasks = len(app.clients), len(app.tasks)
         self.arrivals = arrivals
         self.threads: list[int] = app.threads.tolist()
-        self.quota_per_thread = tasks // sum(self.threads)
+        every = sum(self.threads)
+        rounded_up = release >= OFFSETS_COUNT
+        self.quotas = [
+            -(-tasks * own // every) if rounded_up else tasks // every * own for own in self.threads
+        ]
         self.task_hashes = task_hashes(app.tasks)
         self._hashes = process_hashes(app.clients)
         self._orders: dict[int, list[int]] = {}
@@ -194,7 +199,7 @@ class _Giving:
     def _given(self, task: int, clients: Iterable[int]) -> None:
         """Give a task to the first client that is below its quota, if there is one."""
         for client in clients:
-            if self._active[client] < self.threads[client] * self.quota_per_thread:
+            if self._active[client] < self.quotas[client]:
                 self._give(client, task, active=True)
                 return
 

@@ -10,7 +10,8 @@ Promises, the first before the second:
    has as many standbys as are configured, or as many as there are other clients.
 2. A task stays active on the member that has it, as long as that member has fewer tasks than its share: all tasks over
    all members, rounded up, worked out anew for the others each time a member has its share.
-3. Else it goes to a member that kept a copy of it, again below its share.
+3. Else it goes to a member that kept a copy of it, again below its share. From Kafka 4.4 on a member that reports
+   offsets of its stores counts, too; copies that are assigned and further along come first.
 4. What is left goes one by one to the client with the fewest tasks per thread, there to the member with the fewest.
 5. Standbys likewise: to the member that had the task active, to one that kept a copy, to the least loaded client. Their
    share counts all tasks, active and standby.
@@ -34,16 +35,16 @@ One thread in each of two clients, and everything on the first; its share is two
 
 Cost: O(tasks x (standbys + log clients)), as arrays and heaps in plain Python: 10,000 tasks on 1,000 members in a fifth
 of a second. Source: `org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor` and `ProcessState` of
-Kafka 4.3 (reworked in 4.2 by KAFKA-19478 and KAFKA-19661: brokers of 4.1 assign otherwise).
+Kafka 4.2 to 4.4 (reworked in 4.2 by KAFKA-19478 and KAFKA-19661: brokers of 4.1 assign otherwise; KAFKA-20719 in 4.4).
 
-What it does not do: it looks at no rack, no client tag and no lag, warms nothing up, and moves a task with its store at
-once. A member that comes back under another id has no past.
+What it does not do: it looks at no rack and no client tag, warms nothing up, and moves a task with its store at once.
+Up to 4.3 it looks at no offset, and a member that comes back under another id has no past.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -52,6 +53,7 @@ import numpy as np
 from ..assignors.kit.java_order import Hashes, bucket_order, bucket_orders, capacity, string_hashes
 from ..model.arrays import NONE, Indices, ragged
 from ..model.errors import Infeasible
+from ..model.releases import OFFSETS_COUNT, USUAL, Release
 from .java import Queue
 from .model import Application
 
@@ -65,12 +67,14 @@ class Threads:
         ids: Member ids, in the order in which the broker lists them.
         client_of: (M) the client each is a thread of.
         active, standby: (M) the tasks each has in the target assignment, as indices.
+        offsets: (M) task -> sum of the restored offsets that each has reported; empty if nobody has.
     """
 
     ids: tuple[str, ...]
     client_of: Indices
     active: Sequence[Sequence[int]]
     standby: Sequence[Sequence[int]]
+    offsets: Sequence[Mapping[int, int]] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -87,7 +91,9 @@ class GivenTasks:
     standbys: tuple[tuple[int, ...], ...]
 
 
-def assign_sticky_server(app: Application, threads: Threads, standbys: int) -> GivenTasks:
+def assign_sticky_server(
+    app: Application, threads: Threads, standbys: int, release: Release = USUAL
+) -> GivenTasks:
     """
     Give every task to a member, and its copies to others.
 
@@ -95,6 +101,7 @@ def assign_sticky_server(app: Application, threads: Threads, standbys: int) -> G
         app: The application; of its clients only the process ids count, as text.
         threads: Their members. A client without a member gets nothing.
         standbys: `streams.num.standby.replicas` of the group.
+        release: Of the brokers.
 
     Raises:
         Infeasible: There are tasks and no members (Kafka: TaskAssignorException).
@@ -104,7 +111,7 @@ def assign_sticky_server(app: Application, threads: Threads, standbys: int) -> G
             f"there are {len(app.tasks)} tasks and no member to run them.",
             fix="Start at least one instance of the application.",
         )
-    giving = _Giving(app, threads, standbys)
+    giving = _Giving(app, threads, standbys, by_offsets=release >= OFFSETS_COUNT)
     giving.give_active()
     if standbys:
         giving.give_standbys()
@@ -134,9 +141,11 @@ class _Share:
 class _Giving:
     """Who has what, as it is being worked out; clients, members and tasks are indices."""
 
-    def __init__(self, app: Application, threads: Threads, standbys: int) -> None:
+    def __init__(
+        self, app: Application, threads: Threads, standbys: int, *, by_offsets: bool
+    ) -> None:
         members, tasks = len(threads.ids), len(app.tasks)
-        self.wanted = standbys
+        self.wanted, self.by_offsets = standbys, by_offsets
         self.client_of: list[int] = threads.client_of.tolist()
         self.stateful = np.flatnonzero(app.stateful).tolist()
         self.active_share = _Share(tasks, members)
@@ -150,7 +159,9 @@ class _Giving:
         hashes = string_hashes(threads.ids)
         walked = bucket_order(hashes, capacity(members)).tolist()
         self._had, self._kept = _past(threads, walked, tasks)
-        self._clients, self._members = _walked(app, threads, hashes, walked)
+        if by_offsets:
+            self._kept = _by_offsets(threads, walked, self._kept)
+        self._clients, self._members = _walked(app, threads, hashes, walked, late=by_offsets)
         self._least: list[Queue | None] = [None] * len(app.clients)
         named = (task.rpartition("_") for task in app.tasks)
         self._key = [(name, int(number)) for name, _, number in named]
@@ -218,8 +229,10 @@ class _Giving:
         """
         Of members that kept a copy, one whose client has less than the first's and that has less itself.
 
-        NONE for none, and as in Kafka 4.3 when the client of the first has the *standby* already, whoever else kept it.
+        NONE for none, and up to Kafka 4.3 when the client of the first has the *standby* already, whoever else kept it.
         """
+        if self.by_offsets:
+            members = [each for each in members if standby not in self._has[self.client_of[each]]]
         if not members or standby in self._has[self.client_of[members[0]]]:
             return NONE
         best = members[0]
@@ -284,19 +297,38 @@ def _past(threads: Threads, walked: Iterable[int], tasks: int) -> tuple[list[int
     return had, kept
 
 
+def _by_offsets(
+    threads: Threads, walked: Iterable[int], kept: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """For each task those that kept a copy, then those that only report offsets of it, who is further along first."""
+    told = threads.offsets or [{}] * len(threads.ids)
+    found = [list(members) for members in kept]
+    for member in walked:
+        for task in told[member]:
+            if member not in kept[task]:
+                found[task].append(member)
+    for task, members in enumerate(found):
+        copies = set(kept[task])
+        members.sort(key=lambda m: (m not in copies, -told[m].get(task, 0)))
+    return found
+
+
 def _walked(
-    app: Application, threads: Threads, hashes: Hashes, walked: Sequence[int]
+    app: Application, threads: Threads, hashes: Hashes, walked: Sequence[int], *, late: bool
 ) -> tuple[list[int], list[list[int]]]:
-    """The clients that have members, and the members of every client, each in the order of its Java map."""
+    """
+    The clients that have members, and the members of every client, each in the order of its Java map; that of clients
+    is filled by `computeIfAbsent` from 4.4 on, which puts entries before others of their bucket and grows it *late*.
+    """
     members: list[list[int]] = [[] for _ in app.clients]
     arrived: dict[int, None] = {}
     for member in walked:
         client = int(threads.client_of[member])
         arrived.setdefault(client)
         members[client].append(member)
-    clients = list(arrived)
+    clients = list(reversed(arrived)) if late else list(arrived)
     names = string_hashes([app.clients[client] for client in clients])
-    order = bucket_order(names, capacity(len(clients), initial=len(threads.ids)))
+    order = bucket_order(names, capacity(len(clients) - late, initial=len(threads.ids)))
     start, grouped = ragged(members)
     ordered = grouped[bucket_orders(hashes[grouped], start)].tolist()
     return [clients[i] for i in order], [ordered[a:b] for a, b in pairwise(start.tolist())]

@@ -19,9 +19,11 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import nan
 
 import numpy as np
 
+from ..model.arrays import Flags, Ints
 from ..model.facts import Fact, note
 from ..model.groups import GroupSnapshot, MemberTasks, PartitionTable
 
@@ -35,12 +37,14 @@ class Stores:
         topics: Sub-topology -> its changelog topics.
         having: Sub-topologies whose tasks keep state.
         ends: (topic, partition) -> end offset of a changelog, where known.
+        held: (topic, partition) -> how many offsets it has from its log start on, where known.
         remarks: What is not known, and what was taken instead.
     """
 
     topics: Mapping[str, tuple[str, ...]]
     having: frozenset[str]
     ends: Mapping[tuple[str, int], int]
+    held: Mapping[tuple[str, int], int]
     remarks: tuple[Fact, ...] = field(default=())
 
     def stateful(self, task: str) -> bool:
@@ -55,6 +59,13 @@ class Stores:
     def size(self, task: str) -> int:
         """Offsets a client without a copy of a task has to restore at most."""
         return sum(self.ends.get(pair, 0) for pair in self.changelogs(task))
+
+    def to_read(self, task: str) -> float:
+        """Records that a client without a copy of a task reads at most; nan unknown."""
+        if not self.stateful(task):
+            return 0.0
+        logs = self.changelogs(task)
+        return float(sum(self.held.get(pair, nan) for pair in logs)) if logs else nan
 
 
 def subtopology_of(task: str) -> str:
@@ -87,6 +98,7 @@ def stores_of(
             topics=topics,
             having=frozenset(name for name, of in topics.items() if of),
             ends=_ends(group.stores),
+            held=_held(group.stores),
         )
     return _matched(group, tasks, threads, configured)
 
@@ -130,6 +142,7 @@ def _matched(
         topics={name: tuple(sorted(of)) for name, of in topics.items()},
         having=frozenset(having),
         ends=_ends(group.stores),
+        held=_held(group.stores),
         remarks=tuple(remarks),
     )
 
@@ -155,8 +168,17 @@ def _doubt(
 
 
 def _ends(table: PartitionTable | None) -> dict[tuple[str, int], int]:
+    return {} if table is None else _by_partition(table, table.end.values, table.end.known)
+
+
+def _held(table: PartitionTable | None) -> dict[tuple[str, int], int]:
     if table is None:
         return {}
-    known = np.flatnonzero(table.end.known).tolist()
-    names, numbers, ends = table.names, table.partition.tolist(), table.end.tolist()
-    return {(names[row], numbers[row]): ends[row] or 0 for row in known}
+    offsets = np.maximum(table.end.values - table.begin.values, 0)
+    return _by_partition(table, offsets, table.end.known & table.begin.known)
+
+
+def _by_partition(table: PartitionTable, values: Ints, known: Flags) -> dict[tuple[str, int], int]:
+    names, numbers = table.names, table.partition.tolist()
+    rows = np.flatnonzero(known).tolist()
+    return {(names[row], numbers[row]): int(values[row]) for row in rows}

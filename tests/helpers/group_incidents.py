@@ -120,6 +120,21 @@ FACTS: Mapping[Diagnosis, tuple[float | None, tuple[Fact, ...]]] = {
         3,
         (stated("store_in_one_rack", ["0_0", "0_2", "0_3"], after=3, bound=6),),
     ),
+    Diagnosis.UNASSIGNED_PARTITIONS: (
+        1500,
+        (
+            stated(
+                "unassigned_partitions",
+                ["orders-3", "orders-7"],
+                before=854_000,
+                after=1800,
+                bound=12,
+                partitions=2,
+            ),
+            stated("subscribed_by_some", after=2, bound=3),
+            LAG,
+        ),
+    ),
     Diagnosis.HANGING_TRANSACTION: (
         760,
         (

@@ -23,6 +23,7 @@ from tests.helpers.fluid.plan import (
     Reset,
     Restart,
     Stick,
+    Swap,
     Traffic,
     Unread,
     Vanish,
@@ -30,6 +31,7 @@ from tests.helpers.fluid.plan import (
     topics,
 )
 from tests.helpers.fluid.situations.common import LOCKED, busy
+from tests.helpers.fluid.situations.wearing import NOBODYS
 from tests.helpers.lake_snapshots import write_taken
 
 CLUSTER = "lives"
@@ -103,6 +105,12 @@ STORIES: Mapping[Diagnosis, tuple[str, Story]] = {
         lambda since, _: {
             "topics": _kept(2 * 3600),
             "events": _slow(since, since + 6000, ALL, 0.1, 2),
+        },
+    ),
+    Diagnosis.UNASSIGNED_PARTITIONS: (
+        "unassigned",
+        lambda since, until: {
+            "events": (Swap(at=since, to=NOBODYS), Swap(at=until, to="range")),
         },
     ),
     Diagnosis.HANGING_TRANSACTION: (

@@ -179,6 +179,7 @@ def make_snapshot(
     brokers: Mapping[int, str | None] = BROKERS,
     follower_fetching: bool | None = None,
     group_assignors: Sequence[str] | None = None,
+    kafka_release: str | None = None,
     cluster: str = "test",
     number: int = 0,
     problems: Sequence[Fact] = (),
@@ -193,6 +194,7 @@ def make_snapshot(
         brokers: Node id -> rack.
         follower_fetching: Whether they let consumers read from followers; None unknown.
         group_assignors: What members of KIP-848 groups can ask them for; None unknown.
+        kafka_release: Theirs; None unknown.
         number: Its place in a series: taken `number` times `EVERY` after `FIRST`.
     """
     moment = FIRST + number * EVERY
@@ -207,6 +209,7 @@ def make_snapshot(
                 "rack": rack,
                 "follower_fetching": follower_fetching,
                 "group_assignors": group_assignors,
+                "kafka_release": kafka_release,
             }
             for node, rack in brokers.items()
         ],

@@ -155,7 +155,6 @@ def test_a_group_of_librdkafka_is_of_both_protocols_on_the_way(stage: Stage) -> 
         settled(members, "range")
         row = told(members)
         assert (row["readiness"], row["gains"]) == ("ready", [EAGER])
-        before = dict(members.settings)
         (there,) = way_of(runbook_of(members, "uniform"), members)["rounds"]
         members.take_over(there["settings"]["librdkafka"])
         members.restart(0)
@@ -163,7 +162,8 @@ def test_a_group_of_librdkafka_is_of_both_protocols_on_the_way(stage: Stage) -> 
         row = told(members)
         assert (row["readiness"], row["place"]) == ("in migration", 1)
         assert row["why"] == ["2 of 3 members still use the classic protocol"]
-        members.settings = before
+        (back,) = way_of(runbook_of(members, "uniform"), members)["back"]
+        members.take_over(back["settings"]["librdkafka"])
         members.restart(0)
         settled(members, "range")
         assert seen(members)["group_type"] == "classic"

@@ -21,6 +21,7 @@ from evenkeel.engine.assignors import ASSIGNORS
 from tests.oracle import tasks
 from tests.oracle.compare import FEATURES, Compared, compare
 from tests.oracle.jvm import STRATEGIES, Jvm
+from tests.stage.kafka.jars import JAR_LISTS, KAFKA_VERSION
 from tests.stage.process import LocalClusterError
 
 SHOWN = 3
@@ -39,17 +40,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--ask", action="store_true", help="only answer the cases on standard input, as Kafka does"
     )
+    parser.add_argument(
+        "--kafka", choices=[*JAR_LISTS], default=KAFKA_VERSION, help="the release that is asked"
+    )
     options = parser.parse_args(arguments)
     asked = options.strategy or every
     of_tasks = [strategy for strategy in asked if strategy not in STRATEGIES]
     try:
         if options.ask:
-            with (tasks.jvm_of(of_tasks[0]) if options.strategy and of_tasks else Jvm)() as jvm:
+            of = tasks.jvm_of(of_tasks[0]) if options.strategy and of_tasks else Jvm
+            with of(kafka=options.kafka) as jvm:
                 return _ask(jvm)
-        with Jvm() as jvm:
+        with Jvm(kafka=options.kafka) as jvm:
             of_groups = [strategy for strategy in asked if strategy in STRATEGIES]
             differs = _run(jvm, of_groups, options.groups, options.seed)
-        return int(any([differs, _run_tasks(of_tasks, options.groups, options.seed)]))
+        return int(any([differs, _run_tasks(of_tasks, options)]))
     except LocalClusterError as problem:
         print(problem, file=sys.stderr)
         return 2
@@ -61,11 +66,11 @@ def _ask(jvm: Jvm) -> int:
     return 0
 
 
-def _run_tasks(strategies: Sequence[str], cases: int, seed: int) -> int:
-    different = 0
+def _run_tasks(strategies: Sequence[str], options: argparse.Namespace) -> int:
+    different, cases = 0, options.groups
     for strategy in strategies:
-        with tasks.jvm_of(strategy)() as jvm:
-            found = tasks.compare(jvm, strategy, cases, seed)
+        with tasks.jvm_of(strategy)(kafka=options.kafka) as jvm:
+            found = tasks.compare(jvm, strategy, cases, options.seed)
         different += len(found)
         print(f"{strategy}: {len(found)} differences in {cases:,} cases", *found[:5], sep="\n  ")
     return int(bool(different))

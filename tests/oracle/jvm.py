@@ -16,7 +16,8 @@ from pathlib import Path
 from threading import Timer
 from typing import Any, ClassVar, Self
 
-from tests.stage.kafka.jars import classpath, resolve_jars, wanted
+from evenkeel.engine.model.releases import release_of
+from tests.stage.kafka.jars import KAFKA_VERSION, classpath, resolve_jars, wanted
 from tests.stage.process import LocalClusterError, checkout_home, find_java, has_compiler
 
 KAFKAS = ("range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "range-server")
@@ -51,6 +52,7 @@ class Jvm:
         home: Path | None = None,
         log: Path | None = None,
         jar: Path | None = None,
+        kafka: str = KAFKA_VERSION,
     ) -> None:
         """
         Start it.
@@ -60,13 +62,14 @@ class Jvm:
             home: Instead of `.evenkeel` of this checkout.
             log: The file that warnings go to; without it there are none.
             jar: Our classes, instead of those compiled here.
+            kafka: The release whose classes are asked.
 
         Raises:
             LocalClusterError: There is no Java, or it has no compiler, or no jars.
         """
-        self.folder = (home or checkout_home()) / "oracle"
+        self.folder, self.kafka = (home or checkout_home()) / "oracle", kafka
         java, _ = find_java()
-        classes = compiled(self.folder)
+        classes = compiled(self.folder, kafka)
         before = f"{jar}:" if jar else ""
         level = "OFF" if log is None else "WARN"
         self.log = log or self.folder / f"{self.main}.log"
@@ -74,7 +77,11 @@ class Jvm:
             self._process = subprocess.Popen(
                 [
                     *(str(java), f"-Xms{heap}", f"-Xmx{heap}", f"-Dlog4j2.level={level}"),
-                    *("-cp", f"{before}{classes}:{classpath(resolve_jars())}", self.main),
+                    *(
+                        "-cp",
+                        f"{before}{classes}:{classpath(resolve_jars(version=kafka))}",
+                        self.main,
+                    ),
                 ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -131,16 +138,26 @@ def ready() -> None:
     compiled(checkout_home() / "oracle")
 
 
-def compiled(folder: Path) -> Path:
+def sources_for(kafka: str) -> list[Path]:
+    """The harness as it compiles with a release, with the newest variant of what differs by release."""
+    variants = {
+        release_of(each.name.removeprefix("from-")): each for each in SOURCES.glob("from-*")
+    }
+    fitting = max(since for since in variants if since and since <= (release_of(kafka) or ()))
+    return [*sorted(SOURCES.glob("*.java")), *sorted(variants[fitting].glob("*.java"))]
+
+
+def compiled(folder: Path, kafka: str = KAFKA_VERSION) -> Path:
     """
-    The folder of compiled classes, made if need be.
+    The folder of compiled classes, made if need be; an older Kafka runs those of ours.
 
     Raises:
         LocalClusterError: There is no compiler, or it finds an error.
     """
     java, version = find_java()
-    sources = [*sorted(SOURCES.glob("*.java")), *SERVER_ASSIGNOR, *MEMBER_ASSIGNORS]
-    key = hashlib.sha256(repr((version, wanted())).encode())
+    kafka = KAFKA_VERSION if kafka < KAFKA_VERSION else kafka
+    sources = [*sources_for(kafka), *SERVER_ASSIGNOR, *MEMBER_ASSIGNORS]
+    key = hashlib.sha256(repr((version, wanted(kafka))).encode())
     for source in sources:
         key.update(source.read_bytes())
     classes = folder / f"classes-{key.hexdigest()[:16]}"
@@ -151,7 +168,7 @@ def compiled(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as partial:
         made = Path(partial) / "classes"
-        compile_java(java, sources, classpath(resolve_jars()), made)
+        compile_java(java, sources, classpath(resolve_jars(version=kafka)), made)
         try:
             made.rename(classes)
         except OSError:

@@ -28,6 +28,8 @@ def server_case(random: Random) -> Case:
     ]
     random.shuffle(members)
     _remember(random, tasks, members)
+    if random.random() < 0.5:
+        _report(random, tasks, members)
     return {
         "id": f"sticky-tasks-server-{random.getrandbits(32):08x}",
         "strategy": "sticky-tasks-server",
@@ -134,6 +136,16 @@ def _remember(random: Random, tasks: list[Case], holders: list[Case]) -> None:
     for holder in holders:
         for role in ("previous_active", "previous_standby"):
             holder[role] = list(dict.fromkeys(holder[role]))
+
+
+def _report(random: Random, tasks: list[Case], members: list[Case]) -> None:
+    """Members tell how far the stores on their disks are, some as far as each other."""
+    stateful = [task["id"] for task in tasks if task["stateful"]]
+    for member in members:
+        told = random.sample(stateful, random.randint(0, min(len(stateful), 12)))
+        own = [task for task in member["previous_standby"] if random.random() < 0.7]
+        offsets = {task: random.choice([0, 10, 10, 500, 10_000]) for task in [*told, *own]}
+        member["task_offsets"] = offsets
 
 
 def _process(random: Random) -> str:

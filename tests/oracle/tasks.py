@@ -102,6 +102,8 @@ def compare(jvm: Jvm, strategy: str, cases: int, seed: int) -> list[str]:
     found = []
     for _ in range(cases):
         case = STICKY[strategy](random) if strategy in STICKY else random_case(strategy, random)
+        if strategy in STICKY:
+            case["config"]["kafka"] = jvm.kafka
         theirs = jvm.ask(case)
         if strategy in STICKY:
             wrong = [told] if (told := differs(case, theirs)) else []

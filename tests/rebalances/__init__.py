@@ -1,7 +1,7 @@
 """
 Rebalances with a known cause: groups of real processes on real brokers, recorded as snapshots every ten seconds.
 
-    python -m tests.rebalances                           # records all scenes again, in about a quarter of an hour
+    python -m tests.rebalances                           # records all scenes again, in about half an hour
     python -m tests.rebalances deploy crash-loop         # some of them
     python -m tests.rebalances --out DIR
 
@@ -24,6 +24,8 @@ What brokers of Kafka 4.3 show of it:
   -2 and the group Reconciling. One that was killed is refused until its session is over: librdkafka ends with an error.
 * A killed member of a KIP-848 group keeps its place and its partitions until its session is over, also against the
   process that was started for it: partitions are promised to members that are dead, and nobody reads them.
+* A coordinator that is killed is another broker ten seconds later (`broker.session.timeout.ms`), one that is shut down
+  at once. Nothing else changes: no generation, no epoch, no member id, no owner, with either protocol.
 * Who subscribes by a pattern lists the topics it stands for in a classic group, the pattern in a KIP-848 group, where
   the coordinator looks for new topics every ten seconds or so.
 """

@@ -15,15 +15,22 @@ from evenkeel.engine.adapters.recording import Recording, write_recording
 from evenkeel.engine.snapshots import SNAPSHOT
 from tests.corpus.truth import save
 from tests.rebalances.run import PER_TICK, SESSION_SECONDS, Group, Stage
-from tests.rebalances.scenes import POLL_SECONDS, QUIET, SCENES, SNAPSHOTS, TAKES, Plan
+from tests.rebalances.scenes import (
+    BROKER_STEPS,
+    DYING,
+    POLL_SECONDS,
+    QUIET,
+    SCENES,
+    SNAPSHOTS,
+    TAKES,
+    Plan,
+)
 from tests.rebalances.truth import FOLDER, Rebalance, Step, Truth, gaps, lines_of, rebalances
 from tests.rebalances.truth import Group as GroupTruth
 from tests.stage.kafka.jars import KAFKA_VERSION
 from tests.stage.process import LocalClusterError, sweep
 
 USUAL_POLL_SECONDS = 300.0
-
-
 TRIES = 3
 
 
@@ -115,7 +122,8 @@ def truth_of(scene: str, groups: Sequence[Group]) -> Truth:
 def truth_of_group(group: Group, begun: Sequence[Rebalance], began: int) -> GroupTruth:
     """What was done to a group, and what it and the brokers wrote down."""
     plan, stage = group.plan, group.stage
-    done = [step for step in stage.done if step["group"] == plan.name]
+    moved = BROKER_STEPS if plan.coordinator == DYING else ()
+    done = [s for s in stage.done if s["group"] == plan.name or s["what"] in moved]
     classic = POLL_SECONDS if plan.short else SESSION_SECONDS["classic"]
     return GroupTruth(
         group=plan.name,

@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
+import numpy as np
 from confluent_kafka import KafkaException, Producer
 from kafka.admin import KafkaAdminClient
 
@@ -222,7 +223,8 @@ class Stage:
         (topic,) = self.admin.describe_topics(["__consumer_offsets"])
         leaders = {p["partition_index"]: p["leader_id"] for p in topic["partitions"]}
         names = [f"{plan.name}-{number}" for number in range(100)]
-        where = [abs(hash_) % OFFSETS_PARTITIONS for hash_ in string_hashes(names).tolist()]
+        hashes = string_hashes(names).astype(np.int32).tolist()
+        where = [abs(hash_) % OFFSETS_PARTITIONS for hash_ in hashes]
         name = next(n for n, w in zip(names, where, strict=True) if leaders[w] == plan.coordinator)
         return replace(plan, name=name)
 
@@ -267,14 +269,16 @@ class Stage:
         """Whether every group has all of its members and partitions, at rest."""
         with closing(KafkaClusterReader(NAME, self.settings.clusters[NAME])) as reader:
             seen = reader.take_snapshot(f"{NAME}-20260101T000000Z-000000")
-        states = {row["group_id"]: row["state"] for row in seen.tables["groups"].to_pylist()}
+        rows = {row["group_id"]: row for row in seen.tables["groups"].to_pylist()}
         members = seen.tables["members"].to_pylist()
         for group in self.groups:
             own = [m for m in members if m["group_id"] == group.plan.name]
             counts = [len(m["assigned_partitions"] or ()) for m in own]
             even = len(own) == group.plan.members and sum(counts) == PARTITIONS and min(counts) > 0
-            if not even or states[group.plan.name] != "Stable":
+            if not even or rows[group.plan.name]["state"] != "Stable":
                 return False
+            wanted = group.plan.coordinator
+            assert wanted in (None, rows[group.plan.name]["coordinator"]), group.plan.name
         return True
 
     def _write(self) -> None:

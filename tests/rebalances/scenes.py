@@ -28,6 +28,9 @@ STALL_SECONDS = 13.0
 DYING = 3
 """The broker that dies."""
 
+BROKER_STEPS = ("kill_broker", "stop_broker", "launch")
+"""What is done to it, and so to all groups that it coordinates."""
+
 KINDS: Mapping[str, Mapping[str, str]] = {
     "range": {"partition.assignment.strategy": "range"},
     "cooperative": {"partition.assignment.strategy": "cooperative-sticky"},

@@ -131,6 +131,7 @@ TRUE = {
         m for m in f.view(k).owner if m >= 0 and f.capacity(k)[m] == 0
     },
     Diagnosis.STUCK: lambda f, k: set(np.flatnonzero((f.read(k) == 0) & (f.arrivals(k) > 0)).tolist()),
+    Diagnosis.UNASSIGNED: lambda f, k: {p for p, m in enumerate(f.view(k).owner) if m < 0},
     Diagnosis.HANGING: _hanging,
     Diagnosis.SLOW: _slow,
     Diagnosis.HOT: _hot,

@@ -1,6 +1,6 @@
 """
-What brokers and topics are configured to: whether followers serve reads, by what brokers assign, what is compacted, how
-long it is kept and where.
+What brokers, topics and share groups are configured to: whether followers serve reads, by what brokers assign, what is
+compacted, how long it is kept and where, and where share groups begin.
 
 It takes the right DESCRIBE_CONFIGS, which a reader need not have: without it all of this is unknown, and said once. It
 is asked in batches, topics of any broker, each broker of itself.
@@ -9,7 +9,7 @@ is asked in batches, topics of any broker, each broker of itself.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,14 +22,16 @@ from .connection import Connection, Unanswered
 from .groups import error_text
 
 _BATCH = 2_000
-"""Topics per request."""
+"""Topics or groups per request."""
 
-_TOPIC, _BROKER = 2, 4
-_NOT_ALLOWED = frozenset({29, 31})
+_TOPIC, _BROKER, _GROUP = 2, 4, 32
+_KINDS = {_TOPIC: "topic", _BROKER: "broker", _GROUP: "group"}
+_NOT_ALLOWED = frozenset({29, 30, 31})
 
 _SELECTOR = "replica.selector.class"
 _CLEANUP, _REMOTE = "cleanup.policy", "remote.storage.enable"
 _RETENTION, _RETENTION_BYTES = "retention.ms", "retention.bytes"
+_SHARE_RESET = "share.auto.offset.reset"
 _LEADER_SELECTOR = "org.apache.kafka.common.replica.LeaderSelector"
 
 
@@ -52,35 +54,43 @@ class Configs:
     What is configured, as far as it may be known.
 
     *topics* by name; *follower_fetching*, *group_assignors* (what KIP-848 groups can ask for) and *coordinators* (the
-    other settings of that protocol, by name) by broker id; *unknown* has a fact per cause.
+    other settings of that protocol, by name) by broker id; *offset_resets* has `share.auto.offset.reset` by group;
+    *unknown* has a fact per cause.
     """
 
     topics: dict[str, TopicConfig] = field(default_factory=dict)
     follower_fetching: dict[int, bool] = field(default_factory=dict)
     group_assignors: dict[int, tuple[str, ...]] = field(default_factory=dict)
     coordinators: dict[int, dict[str, str]] = field(default_factory=dict)
+    offset_resets: dict[str, str] = field(default_factory=dict)
     unknown: list[Fact] = field(default_factory=list)
 
 
 async def read_configs(
-    connection: Connection, topics: Iterable[str], brokers: Iterable[int]
+    connection: Connection,
+    topics: Iterable[str],
+    brokers: Iterable[int],
+    share_groups: Iterable[str] = (),
 ) -> Configs:
     """
     Args:
         connection: The conversation.
         topics: Names of the topics wanted.
         brokers: Ids of the brokers that are alive.
+        share_groups: Ids of the share groups wanted (KIP-932).
     """
     configs, failed = Configs(), Counter[tuple[str, str]]()
     if not connection.supports(DescribeConfigsRequest):
         configs.unknown.append(note("configs_not_served"))
         return configs
-    names = sorted(topics)
-    for start in range(0, len(names), _BATCH):
-        batch = names[start : start + _BATCH]
-        keys = [_CLEANUP, _RETENTION, _RETENTION_BYTES, _REMOTE]
+    keys = [_CLEANUP, _RETENTION, _RETENTION_BYTES, _REMOTE]
+    for batch in _batches(topics):
         for result in await _ask(connection, _TOPIC, batch, keys, None, failed):
             configs.topics[result.resource_name] = _topic(_values(result))
+    for batch in _batches(share_groups):
+        for result in await _ask(connection, _GROUP, batch, [_SHARE_RESET], None, failed):
+            if (reset := _values(result).get(_SHARE_RESET)) is not None:
+                configs.offset_resets[result.resource_name] = reset
 
     async def ask_broker(node: int) -> None:
         keys = [_SELECTOR, BROKER_SETTING, *COORDINATOR_SETTINGS]
@@ -103,6 +113,12 @@ async def read_configs(
     return configs
 
 
+def _batches(names: Iterable[str]) -> Iterator[Sequence[str]]:
+    ordered = sorted(names)
+    for start in range(0, len(ordered), _BATCH):
+        yield ordered[start : start + _BATCH]
+
+
 async def _ask(
     connection: Connection,
     kind: int,
@@ -121,7 +137,7 @@ async def _ask(
         include_synonyms=False,
         include_documentation=False,
     )
-    what = "topic" if kind == _TOPIC else "broker"
+    what = _KINDS[kind]
     try:
         response = await (
             connection.ask_any(request) if node is None else connection.ask(request, node)

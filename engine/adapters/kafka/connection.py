@@ -33,6 +33,7 @@ from kafka.protocol.sasl import SaslAuthenticateRequest, SaslBytesRequest
 from ...config import ClusterSettings
 from ...model.errors import ClusterUnreachable
 from .addresses import reachable
+from .messages import StreamsGroupDescribeRequest
 from .properties import client_arguments
 from .refusals import (
     LOGIN_REFUSED,
@@ -258,7 +259,9 @@ class Connection:
     def version(self) -> str:
         """The brokers' version, as far as the requests they know tell it."""
         text: str = self._manager.broker_version_data.broker_version_str
-        return text
+        # kafka-python 3.0 knows none after 4.3
+        newer = text == "4.3" and self.supports(StreamsGroupDescribeRequest, 1)
+        return "4.4" if newer else text
 
     def supports(self, request: Any, version: int = 0) -> bool:
         """Whether the brokers know a request class, at least in this version."""

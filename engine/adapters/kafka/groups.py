@@ -25,7 +25,12 @@ from ...config import Filter
 from ...model.arrays import NONE
 from ...model.states import GroupType
 from .connection import Connection, Unanswered
-from .messages import ConsumerGroupDescribeRequest, StreamsGroupDescribeRequest
+from .messages import (
+    ConsumerGroupDescribeRequest,
+    DescribeShareGroupOffsetsRequest,
+    ShareGroupDescribeRequest,
+    StreamsGroupDescribeRequest,
+)
 
 _BATCH = 500
 """Groups per request: a response stays small enough to be read while others wait."""
@@ -36,7 +41,8 @@ _NOT_FOUND = 69
 _OF_ANOTHER_KIND = "is not a"
 """Part of what a broker says of a group that it does not find, but finds under another protocol."""
 _COMMITS = "committed offsets"
-"""What is asked for where commits are."""
+_START_OFFSETS = "start offsets"
+"""What is asked for where commits are, and where those of share groups are."""
 
 _HINTS = {
     29: "grant this client DESCRIBE on the topic",
@@ -48,6 +54,7 @@ _DESCRIBE = {
     GroupType.CLASSIC: DescribeGroupsRequest,
     GroupType.CONSUMER: ConsumerGroupDescribeRequest,
     GroupType.STREAMS: StreamsGroupDescribeRequest,
+    GroupType.SHARE: ShareGroupDescribeRequest,
 }
 
 
@@ -87,31 +94,45 @@ class Commits:
     """
     Committed offsets as columns, in arrays: a million must not become a million objects.
 
-    An offset is NONE where the broker said -1 or an error; *read_at* is in milliseconds since the epoch.
+    An offset is NONE where the broker said -1 or an error; *read_at* is in milliseconds since the epoch. Of a share
+    group *offset* is the start offset, *lag* what the broker says of it (KIP-1226); NONE elsewhere.
     """
 
     group: Names = field(default_factory=Names)
     topic: Names = field(default_factory=Names)
     partition: array[int] = field(default_factory=_INTS)
     offset: array[int] = field(default_factory=_LONGS)
+    lag: array[int] = field(default_factory=_LONGS)
     read_at: array[int] = field(default_factory=_LONGS)
     error: Names = field(default_factory=Names)
 
     def add(self, group: str, topic: Any, read_at: int) -> None:
         """Add what a broker answers about a topic of a group."""
-        rows = topic.partitions
-        self.group.add(group, len(rows))
-        self.topic.add(topic.name, len(rows))
-        self.read_at.extend(repeat(read_at, len(rows)))
-        for row in rows:
-            code, offset = row.error_code, row.committed_offset
-            self.partition.append(row.partition_index)
-            self.offset.append(NONE if code or offset < 0 else offset)
-            self.error.add(error_text(code) if code else None)
+        self._topic(group, topic.name, len(topic.partitions), read_at)
+        for row in topic.partitions:
+            self._row(row, row.committed_offset, NONE)
+
+    def add_shared(self, group: str, topic: Any, read_at: int) -> None:
+        """The same of a share group."""
+        self._topic(group, topic.topic_name, len(topic.partitions), read_at)
+        for row in topic.partitions:
+            self._row(row, row.start_offset, NONE if row.lag is None else row.lag)
+
+    def _topic(self, group: str, topic: str, rows: int, read_at: int) -> None:
+        self.group.add(group, rows)
+        self.topic.add(topic, rows)
+        self.read_at.extend(repeat(read_at, rows))
+
+    def _row(self, row: Any, offset: int, lag: int) -> None:
+        code = row.error_code
+        self.partition.append(row.partition_index)
+        self.offset.append(NONE if code or offset < 0 else offset)
+        self.lag.append(NONE if code or lag < 0 else lag)
+        self.error.add(error_text(code) if code else None)
 
 
 async def describe_groups(connection: Connection, groups: Mapping[str, Group]) -> None:
-    """Fill in *described*; a group that vanished meanwhile is Dead. Share groups are passed over."""
+    """Fill in *described*; a group that vanished meanwhile is Dead."""
 
     def keep(response: Any, batch: list[Group]) -> Iterator[tuple[Group, int, str | None]]:
         for answer in response.groups:
@@ -140,7 +161,7 @@ async def fetch_commits(
     connection: Connection, groups: Mapping[str, Group], topics: Filter
 ) -> Commits:
     """
-    The committed offsets of all groups but share groups, of the topics the filter admits.
+    The committed offsets of all groups, of share groups the start offsets, of the topics the filter admits.
 
     Asked for once more, errors of the first time are forgotten.
     """
@@ -166,14 +187,42 @@ async def fetch_commits(
             if not answer.error_code:
                 for topic in answer.topics:
                     if topics.admits(topic.name):
-                        commits.add(group.id, topic, asked_at[group.coordinator])
+                        at = asked_at[group.coordinator]
+                        commits.add(group.id, topic, at)
             yield group, answer.error_code, None
 
     asked_at: dict[int, int] = {}
     wanted = [group for group in groups.values() if group.type != GroupType.SHARE]
     size = _BATCH if batched else 1
     await _of_coordinators(connection, wanted, ask, keep, _COMMITS, size, asked_at)
+    await _fetch_start_offsets(connection, groups, topics, commits)
     return commits
+
+
+async def _fetch_start_offsets(
+    connection: Connection, groups: Mapping[str, Group], topics: Filter, commits: Commits
+) -> None:
+    """Add the start offsets of share groups, of the topics the filter admits."""
+
+    def ask(batch: list[Group]) -> Any:
+        entry = DescribeShareGroupOffsetsRequest.ShareGroup
+        entries = [entry(group_id=group.id, topics=None) for group in batch]
+        return DescribeShareGroupOffsetsRequest(groups=entries)
+
+    def keep(response: Any, batch: list[Group]) -> Iterator[tuple[Group, int, str | None]]:
+        for answer in response.groups:
+            group = groups[answer.group_id]
+            if answer.error_code == _NOT_FOUND:
+                continue
+            for topic in answer.topics if not answer.error_code else ():
+                if topics.admits(topic.topic_name):
+                    at = asked_at[group.coordinator]
+                    commits.add_shared(group.id, topic, at)
+            yield group, answer.error_code, answer.error_message
+
+    asked_at: dict[int, int] = {}
+    wanted = [group for group in groups.values() if group.type == GroupType.SHARE]
+    await _of_coordinators(connection, wanted, ask, keep, _START_OFFSETS, _BATCH, asked_at)
 
 
 async def _of_coordinators(
@@ -247,7 +296,7 @@ def _failed(answers: Iterable[tuple[Group, int, str | None]], what: str) -> dict
 
 def _note(groups: list[Group], what: str, error: str) -> None:
     for group in groups:
-        errors = group.commit_errors if what == _COMMITS else group.errors
+        errors = group.commit_errors if what in (_COMMITS, _START_OFFSETS) else group.errors
         errors.append(f"{what}: {error}")
 
 

@@ -15,7 +15,12 @@ from ...model.groups import Broker
 from .connection import Connection, Unanswered
 from .groups import describe_groups, fetch_commits
 from .listing import list_groups
-from .messages import ConsumerGroupDescribeRequest, StreamsGroupDescribeRequest
+from .messages import (
+    ConsumerGroupDescribeRequest,
+    DescribeShareGroupOffsetsRequest,
+    ShareGroupDescribeRequest,
+    StreamsGroupDescribeRequest,
+)
 from .topics import Node, describe_cluster, read_topics
 
 _DESCRIBE = 8
@@ -107,6 +112,8 @@ def _versions(connection: Connection) -> HealthCheck:
         "group types (from 3.7)": (ListGroupsRequest, 5),
         "consumer protocol groups (from 3.7)": (ConsumerGroupDescribeRequest, 0),
         "streams protocol groups (from 4.1)": (StreamsGroupDescribeRequest, 0),
+        "share groups (from 4.1)": (ShareGroupDescribeRequest, 1),
+        "lag of share groups (from 4.2)": (DescribeShareGroupOffsetsRequest, 1),
     }
     missing = [what for what, (request, v) in wanted.items() if not connection.supports(request, v)]
     seen = f"about {connection.version}"

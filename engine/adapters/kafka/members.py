@@ -75,6 +75,7 @@ class MemberReader:
             GroupType.CLASSIC: self._classic,
             GroupType.CONSUMER: self._consumer,
             GroupType.STREAMS: self._streams,
+            GroupType.SHARE: self._share,
         }[group.type]
         for position, row in enumerate(make(group)):
             name = row["member_id"]
@@ -163,6 +164,20 @@ class MemberReader:
                 "generation": member.member_epoch,
                 **self._pairs("assigned", _named(member.assignment)),
                 **self._pairs("target", _named(member.target_assignment)),
+            }
+
+    def _share(self, group: Group) -> Iterator[Row]:
+        """Several members may have the same partition: the broker deals records to them one by one."""
+        for member in group.described.members:
+            yield {
+                "member_id": member.member_id,
+                "client_id": member.client_id,
+                "client_host": member.client_host,
+                "rack": member.rack_id,
+                "kind": GroupType.SHARE.value,
+                "subscription": list(member.subscribed_topic_names),
+                "generation": member.member_epoch,
+                **self._pairs("assigned", _named(member.assignment)),
             }
 
     def _matched(self, group: Group) -> dict[str | None, set[str]]:
@@ -314,6 +329,8 @@ def used_topics(groups: Mapping[str, Group]) -> set[str]:
         if group.type == GroupType.CONSUMER:
             for member in group.described.members:
                 used |= {*member.subscribed_topic_names, *_named(member.target_assignment)[0]}
+        elif group.type == GroupType.SHARE:
+            used |= {t for m in group.described.members for t in m.subscribed_topic_names}
         elif group.type == GroupType.STREAMS:
             used |= {t for topics in _sources(group.described.topology).values() for t in topics}
         elif group.type == GroupType.CLASSIC and group.described.protocol_type == "consumer":

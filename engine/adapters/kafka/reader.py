@@ -90,13 +90,20 @@ class KafkaClusterReader:
         with Connection(self._name, self._settings) as connection:
             reading = connection.run(self._read, connection)
             requests = dict(sorted(connection.requests.items()))
-            traffic = connection.traffic
+            traffic, release = connection.traffic, connection.version
         key = {"snapshot_id": snapshot_id, "cluster": self._name}
         tables = {
             "brokers": _brokers(
-                reading.nodes, reading.configs, self._settings.follower_fetching, key
+                reading.nodes, reading.configs, self._settings.follower_fetching, release, key
             ),
-            "groups": _table("groups", list(map(_group_row, reading.groups.values())), key),
+            "groups": _table(
+                "groups",
+                [
+                    _group_row(group, reading.configs.offset_resets.get(name))
+                    for name, group in reading.groups.items()
+                ],
+                key,
+            ),
             "members": _table("members", reading.members, key),
             "partitions": _partitions(reading.topics, reading.configs, reading.sizes, key),
             "commits": _commits(reading.commits, key),
@@ -144,7 +151,8 @@ class KafkaClusterReader:
         used = {*commits.topic.words, *used_topics(groups)}
         topics.settle(used)
         alive = [node.id for node in nodes if node.alive]
-        configs = await read_configs(connection, topics.counts, alive)
+        shared = [name for name, group in groups.items() if group.type == GroupType.SHARE]
+        configs = await read_configs(connection, topics.counts, alive, shared)
         version = await group_version(connection)
         if version is not None:
             for node in alive:
@@ -200,8 +208,8 @@ def _note_hidden(
         ]
 
 
-def _group_row(group: Group) -> dict[str, Any]:
-    described, modern = group.described, group.type in (GroupType.CONSUMER, GroupType.STREAMS)
+def _group_row(group: Group, offset_reset: str | None) -> dict[str, Any]:
+    described, modern = group.described, group.type != GroupType.CLASSIC
     assignor = getattr(described, "assignor_name" if modern else "protocol_data", None)
     return {
         "group_id": group.id,
@@ -213,6 +221,7 @@ def _group_row(group: Group) -> dict[str, Any]:
         "epoch": described.group_epoch if modern and described else None,
         "assignment_epoch": described.assignment_epoch if modern and described else None,
         "topology": topology_json(group),
+        "offset_reset": offset_reset,
         "error": "; ".join([*group.errors, *group.commit_errors]) or None,
     }
 
@@ -250,7 +259,11 @@ def _filled(dataset: str, columns: Mapping[str, Any], length: int, key: Mapping[
 
 
 def _brokers(
-    nodes: list[Node], configs: Configs, fetching: bool | None, key: Mapping[str, str]
+    nodes: list[Node],
+    configs: Configs,
+    fetching: bool | None,
+    release: str,
+    key: Mapping[str, str],
 ) -> Table:
     """*fetching* is what is configured of brokers that do not tell it."""
     follower_fetching, assignors = configs.follower_fetching, configs.group_assignors
@@ -266,6 +279,7 @@ def _brokers(
             json.dumps(settings[node.id], sort_keys=True) if node.id in settings else None
             for node in nodes
         ],
+        "kafka_release": [release] * len(nodes),
     }
     return _filled("brokers", columns, len(nodes), key)
 
@@ -302,7 +316,7 @@ def _commits(commits: Commits, key: Mapping[str, str]) -> Table:
     """
     Group by group, as groups and members are, whichever broker answered first: so a few groups can be read of many.
     """
-    offset = np.frombuffer(commits.offset, np.int64)
+    offset, lag = (np.frombuffer(each, np.int64) for each in (commits.offset, commits.lag))
     columns: dict[str, Series] = {
         "group_id": _texts(commits.group),
         "topic": _texts(commits.topic),
@@ -310,6 +324,7 @@ def _commits(commits: Commits, key: Mapping[str, str]) -> Table:
         "committed_offset": Numbers(offset, INT64, offset != NONE),
         "read_at": Numbers(np.frombuffer(commits.read_at, np.int64), MOMENT),
         "error": _texts(commits.error),
+        "reported_lag": Numbers(lag, INT64, lag != NONE),
     }
     order = np.argsort(columns["group_id"].codes(), kind="stable")
     ordered = {name: each.take(order) for name, each in columns.items()}

@@ -11,7 +11,7 @@ from ...messages.wording import member_names
 from ...messages.wording.incidents import WHAT_IS_MISSING
 from ...model.formats import UNKNOWN, brief, brief_duration, minute, or_unknown
 from ...model.groups import Member
-from ...model.states import Diagnosis, TimeLagBasis
+from ...model.states import Diagnosis, GroupType, TimeLagBasis
 from ...model.text import several
 from ...records import GroupMetrics, GroupRow, MemberMetrics, PartitionMetrics
 from ...snapshots import split_snapshot_id
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 PARTITIONS_SHOWN = 10
 """As many partitions of a group are listed beside other groups."""
+
+SHARED = "; records in flight: unknown, Kafka doesn't expose them"
+"""What is told of each share group that has members."""
 
 RATES = "IN, OUT: records/s"
 """The unit of these columns, for a legend."""
@@ -187,6 +190,7 @@ def about(head: Row, source: SnapshotSource | None, *, acts: bool) -> list[str]:
     members, partitions = (head[key] or 0 for key in ("members", "partitions"))
     sizes = [f"{several(members, 'member')}{idle}", several(partitions, "partition")]
     details = ", ".join([text(head["state"], UNKNOWN), *kinds, *sizes])
+    details += SHARED if members and head["group_type"] == GroupType.SHARE else ""
     reason, action = text(head["diagnosis_reason"], ""), action_for(head)
     return [
         f"{told}, lag {or_unknown(brief)(head['total_lag'])}{without}",

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...advice.rollout import JVM, Client, Round, Settings
-from ...assignors.kafka.protocol_names import CLIENT_SIDE
+from ...assignors.kafka.protocol_names import CLIENT_SIDE, base_of
 from ...messages.wording import duration, percent, sentence, several, words
-from ...messages.wording.deployment import one_restart
+from ...messages.wording.deployment import SESSION_AT_BROKERS, one_restart
 from ...messages.wording.forecasts import about, pauses
 from ...messages.wording.runbook import rendered
 from ...model.facts import FactKind, of_kind
 from ...model.formats import brief
+from ...model.releases import TRUE_TO, written
 from ...model.states import GroupType
 from ...pipeline.rollout import HeldUp, Runbook
 from ...records import to_json
@@ -48,7 +49,7 @@ def show_runbook(runbook: Runbook) -> None:
 
 def runbook_object(runbook: Runbook) -> dict[str, Any]:
     """The same as one object, for machines; null is unknown."""
-    group = runbook.group
+    group, known = runbook.group, TRUE_TO.get(base_of(runbook.strategy))
     return {
         "group": group.group,
         "cluster": group.cluster,
@@ -57,6 +58,7 @@ def runbook_object(runbook: Runbook) -> dict[str, Any]:
         "strategy": runbook.strategy,
         "runs": group.assignor,
         "target": runbook.rollout.target,
+        "true_to": [written(known.since), written(known.until)] if known is not None else None,
         "there_already": runbook.there,
         "members": len(group.members),
         "clients_by_client_id": {
@@ -108,6 +110,8 @@ def _values(runbook: Runbook) -> dict[str, Any]:
     others = any(client not in JVM for way in rollout.ways for client in way.clients)
     # the threads of an application are its members
     unit = "instance" if group.places_tasks else "member"
+    by_broker = group.type is GroupType.CONSUMER
+    session = {"session": SESSION_AT_BROKERS} if by_broker else {}
     return {
         "runbook": runbook,
         "group": group,
@@ -123,7 +127,7 @@ def _values(runbook: Runbook) -> dict[str, Any]:
         and runbook.then.score
         and runbook.then.score.moves == 0,
         "static": static,
-        "one": one_restart(static, len(group.members), unit),
+        "one": one_restart(static, len(group.members), unit, **session),
         "them": f"all {unit}s" if group.places_tasks else several(len(group.members), unit),
         "by_broker": group.type is GroupType.STREAMS,
         "expected": list(_expected(runbook)),
@@ -154,6 +158,8 @@ def _expected(runbook: Runbook) -> Iterator[str]:
     if pause is not None and any(way.rounds for way in runbook.rollout.ways):
         yield pause
     score = then.score
+    if (true_to := TRUE_TO.get(base_of(runbook.strategy))) is not None:
+        yield f"as {runbook.strategy} of Kafka {written(true_to.since)} to {written(true_to.until)} assigns"
     if score is not None:
         yield f"{several(score.moves, 'partition')} reassigned"
         if (

@@ -17,6 +17,7 @@ from ...model.formats import (
     number,
     or_unknown,
     percent,
+    roughly,
     size,
 )
 from ...pipeline.whatif import TaskAnswer, TaskOutcome
@@ -108,7 +109,10 @@ def _labelled(answer: TaskAnswer, first: TaskOutcome) -> list[tuple[str, str | N
         moves = f"{then['moves']:,} of {several(then['tasks'], 'task')}"
         if then["restores"]:
             stores = several(then["restores"], "store")
-            moves += f", {stores} to restore ({brief(then['restore_offsets'])} records)"
+            pause = or_unknown(roughly)(then["restore_seconds"])
+            moves += (
+                f", {stores} to restore ({brief(then['restore_offsets'])} records, pause {pause})"
+            )
     return [
         ("Racks", then["reason"]),
         ("Traffic", f"cross-rack {ends('cross_rack_share', percent)} of source partitions"),
@@ -137,6 +141,7 @@ def _row(answer: TaskAnswer, one: TaskOutcome) -> TaskWhatIfRow:
         moves=len(one.moves) if asked else None,
         restores=len(one.restored) if asked else None,
         restore_offsets=sum(one.restored) if asked else None,
+        restore_seconds=one.restore_seconds if asked else None,
         cross_rack_share=int(placed.crossing.sum()) / known if placed and known else None,
         most_tasks=max(count for count, _, _ in per) if placed else None,
         fewest_tasks=min(count for count, _, _ in per) if placed else None,

@@ -110,8 +110,7 @@ CLAUSES: Mapping[str, Clause] = {
     ),
     "settings_supposed": "{every} {is|are} set on all members",
     "tasks_caught_up": (
-        "tasks are shown after every store is restored; the time for that, and the lag that builds up in it, are left"
-        " out"
+        "tasks are shown after every store is restored; the lag that builds up meanwhile is left out"
     ),
     "members_join_subscribed": _subscribed,
     "members_join_able": _able,

@@ -62,7 +62,7 @@ def _other_elected(fact: Fact) -> str:
 _REASONS: Mapping[str, Clause] = {
     "unreadable": "could not be read: {quote}",
     "in_rebalance": "rebalancing ({names})",
-    "share_group": "a share group: its members share partitions, so there is no assignment to compare",
+    "share_group": "a share group has no assignment to improve: its members share partitions",
     "other_protocol": "protocol type {names}: not a consumer group",
     "no_members": _NOBODY,
     "only_commits": (
@@ -85,6 +85,7 @@ _REASONS: Mapping[str, Clause] = {
     "led_in_one_order": "in the variant of the group leader {first}: static and dynamic members in one order",
     "led_without_racks": "in the variant of the group leader {first}: without racks",
     "led_by_own_code": "the group leader {first} uses its own code: actual owners may differ",
+    "other_release": "brokers are of Kafka {first}, evenkeel emulates {second} to {third}: actual owners may differ",
     "client_throws": (
         "the group leader {first} has a roundrobin that throws if a member doesn't subscribe to the topic, here"
         " {second}"
@@ -153,11 +154,18 @@ def look_again(group: GroupHeader) -> str | None:
     return "Retry once the group is Stable." if group.rebalancing else None
 
 
-def one_restart(static: int, members: int, unit: str = "member") -> str:
+SESSION_AT_BROKERS = "group.consumer.session.timeout.ms of the brokers"
+"""The session of a member of a KIP-848 group, which its broker decides."""
+
+
+def one_restart(
+    static: int, members: int, unit: str = "member", session: str = "its session.timeout.ms"
+) -> str:
     """
     The restart of one member that brings a rebalance, as an imperative clause.
 
-    A *unit* is what is restarted: a member, or the instance of an application whose threads are its members.
+    A *unit* is what is restarted: a member, or the instance of an application whose threads are its members. *session*
+    is the setting that says when a static one is taken for gone.
 
     >>> one_restart(0, 3), one_restart(1, 3)
     ('restart one member', 'restart one member that has no instance id')
@@ -167,7 +175,7 @@ def one_restart(static: int, members: int, unit: str = "member") -> str:
     if static < members:
         return f"restart one {unit} that has no instance id"
     return (
-        f"stop one {unit}, and start it after its session.timeout.ms (all are static: one that returns sooner causes no"
+        f"stop one {unit}, and start it after {session} (all are static: one that returns sooner causes no"
         " rebalance)"
     )
 
@@ -210,6 +218,11 @@ def _needs(fact: Fact) -> str:
     untold = filled(": {after} of {bound} members send none", fact) if fact.after else None
     needed = "Every instance needs Kafka Streams 3.6 or newer, and client.rack"
     return f"{needed}{untold or ', which all send'}."
+
+
+def _asking_anew(fact: Fact) -> str:
+    one = one_restart(round(fact.after or 0), round(fact.bound or 0), session=SESSION_AT_BROKERS)
+    return f"Then {one}: brokers before Kafka 4.4 don't reassign when static members return."
 
 
 def _bring_to_brokers(fact: Fact) -> str:
@@ -258,6 +271,7 @@ _HOW: Mapping[str, Clause] = {
     "ask_broker": (
         f"Set {SERVER_SETTING}={{names}} on every member (the broker must list it in group.consumer.assignors)."
     ),
+    "ask_anew": _asking_anew,
     "bring_to_brokers": _bring_to_brokers,
     "tell_racks": _tell_racks,
     "set_client_rack": (

@@ -231,9 +231,9 @@ def _called(measure: str) -> str | None:
 
 
 def _too_few(fact: Fact, _: Sequence[Fact]) -> str:
-    needed, most = whole(fact.after), whole(fact.bound)
-    if needed > most:
-        return f"needs {brief(needed)} members, {brief(most)} partitions"
+    needed = whole(fact.after)
+    if fact.bound is not None and needed > fact.bound:
+        return f"needs {brief(needed)} members, {brief(fact.bound)} partitions"
     return f"needs {brief(needed)} members, has {brief(known(fact.before))}"
 
 
@@ -265,6 +265,7 @@ DIAGNOSES: Mapping[str, Short] = {
     ),
     "offsets_skipped": _counted("{} records skipped"),
     "data_loss_imminent": _lasting("data loss in ~TIME"),
+    "unassigned_partitions": _named("{} without an owner"),
     "hanging_transaction": _lasting("{}: transaction open TIME"),
     "group_not_committing": _lasting("no commit for TIME"),
     "member_not_committing": _lasting("{}: no commit for TIME"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...model.facts import Fact
-from .clauses import Clause, subjects, whole
+from .clauses import Clause, filled, subjects, whole
 
 _TAKEN = "rack.aware.assignment.strategy is assumed to be {names}, "
 _IN_RULE = "(set it in [rules.streams])"
@@ -39,6 +39,24 @@ def _few_clients(fact: Fact) -> str:
     return f"{whole(fact.bound)} standbys are configured, and with {clients} clients a task can have {clients - 1}"
 
 
+def _restored(fact: Fact) -> str:
+    moves = "{count:task} ({names}) {pauses until its|pause until their} stores are restored, "
+    if fact.before is None:
+        return filled(moves + "for an unknown time, which is not part of the cost", fact)
+    return filled(
+        moves + "{before:record} in at most {after:duration} at {bound:rate} per thread", fact
+    )
+
+
+def _warm_up(fact: Fact) -> str:
+    moves = "{count:task} ({names}) {moves after a copy|move after copies} warmed up, "
+    if fact.before is None:
+        return filled(moves + "in an unknown time", fact)
+    return filled(
+        moves + "{before:record} in about {after:duration}, {bound:probing rebalance}", fact
+    )
+
+
 CLAUSES: Mapping[str, Clause] = {
     # why racks have no effect
     "strategy_none": "the strategy is none",
@@ -60,11 +78,8 @@ CLAUSES: Mapping[str, Clause] = {
     "equal_costs": "every task costs the same on every client, so racks make no difference",
     "broker_looks_at_no_rack": "the broker doesn't use racks",
     # where a replay may differ
-    "stores_restored": (
-        "{count:task} ({names}) {moves to a client without a copy of its stores and pauses"
-        "|move to clients without a copy of their stores and pause} until these are restored; the time for that is not"
-        " known, and not part of the cost"
-    ),
+    "stores_restored": _restored,
+    "stores_warm_up": _warm_up,
     "standbys_dealt_in_any_order": (
         "Kafka's sticky task assignor assigns standbys in a random order: clients of copies may differ, active tasks"
         " don't"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isnan
+from math import inf, isnan
 from typing import Literal
 
 from ...model.facts import Fact
@@ -55,11 +55,16 @@ def _no_members(fact: Fact) -> str:
 
 
 def _too_few(fact: Fact) -> str:
-    most = whole(fact.bound)
     would = filled("{before:member}, needs {after}", fact)
-    if whole(fact.after) <= most:
+    if whole(fact.after) <= _limit(fact):
         return would
+    most = whole(fact.bound)
     return f"{would}, but {does(most, 'partition', 'limits', 'limit')} it to {most}"
+
+
+def _limit(fact: Fact) -> float:
+    """How many members can be active; any number in a share group."""
+    return inf if fact.bound is None else fact.bound
 
 
 def _slow(fact: Fact) -> str:
@@ -112,6 +117,13 @@ def _nothing_consumes(fact: Fact) -> str:
     return filled("nothing is consuming its {partitions}", fact)
 
 
+def _unassigned(fact: Fact) -> str:
+    lasts = "" if fact.after is None else " for {after:duration}"
+    state = f" (the group is {fact.quote})" if fact.quote else ""
+    verb = "has" if fact.partitions == 1 else "have"
+    return filled(f"{{partitions}} of {{bound:,}} {verb} no owner{lasts} ({{names}}){state}", fact)
+
+
 def _deleted(fact: Fact) -> str:
     lag = "" if fact.bound is None else f", lag {brief(fact.bound)}"
     had = filled("the group no longer exists; it had {before:member} and {partitions}", fact) + lag
@@ -120,6 +132,19 @@ def _deleted(fact: Fact) -> str:
 
 def _no_commits(fact: Fact) -> str:
     return filled("none of its {bound:member} commits, {partitions} affected", fact)
+
+
+def _not_advanced(fact: Fact) -> str:
+    """The bound is the number of members of a share group."""
+    who = "the owner consumes" if fact.bound is None else "its members consume"
+    return filled("{names} {has|have} not advanced for {after:duration}", fact) + (
+        f", although {who} others"
+    )
+
+
+def _no_advance(fact: Fact) -> str:
+    who = "the owner consumes its" if fact.bound is None else "its members consume"
+    return filled("{names} {doesn't|don't} advance", fact) + f", although {who} other partitions"
 
 
 def _some_no_commits(fact: Fact) -> str:
@@ -152,16 +177,29 @@ def _restart_its_owner(fact: Fact) -> str | None:
     return filled(f"Check the {logs} of {{who:member}}, then restart {them}.", fact)
 
 
+def _give_owner(fact: Fact) -> str | None:
+    if fact.quote:
+        return "Create the missing topics of the application."
+    return (
+        f"Check that every member may describe {_topics(fact)}, then restart the members."
+        if fact.subjects
+        else None
+    )
+
+
 def _scale(fact: Fact) -> str:
-    now, needed, most = whole(fact.before), whole(fact.after), whole(fact.bound)
-    if needed <= most:
+    now, needed = whole(fact.before), whole(fact.after)
+    if needed <= _limit(fact):
         return f"Scale to {needed:,} members."
+    most = whole(fact.bound)
     if now >= most:
         return "Add partitions, or make its members faster."
     return f"Scale to {several(most, 'member')}, then add partitions."
 
 
 def _most_active(fact: Fact) -> str:
+    if fact.bound is None:
+        return "In a share group several members can read the same partition."
     most = whole(fact.bound)
     limit = f"{several(most, 'partition')}: at most {several(most, 'member')} can be active"
     needed = whole(fact.after)
@@ -301,6 +339,14 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         action_about=_raise_retention,
         more="Then let the group catch up.",
     ),
+    Diagnosis.UNASSIGNED_PARTITIONS: Words(
+        what=_unassigned,
+        impact="members subscribe to {partitions} ({names}), but none owns {it|them}",
+        headline="{who:partition} without an owner",
+        action="Check that every member may describe the topic, then restart the members.",
+        action_about=_give_owner,
+        more="The leader of a classic group assigns only topics that its metadata shows.",
+    ),
     Diagnosis.HANGING_TRANSACTION: Words(
         what="a transaction in {names} has been open for {after:duration}, and the group waits for its end",
         impact="a transaction stays open in {names}, so read_committed consumers wait for its end",
@@ -327,11 +373,13 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         more="Other members take over its partitions.",
     ),
     Diagnosis.STUCK_PARTITION: Words(
-        what="{names} {has|have} not advanced for {after:duration}, although the owner consumes others",
-        impact="{names} {doesn't|don't} advance, although the owner consumes its other partitions",
+        what=_not_advanced,
+        impact=_no_advance,
         headline="{who:partition} stuck for {after:roughly}",
         action="Fix or skip the record at which it stopped.",
-        more="The owner's log names the record that can't be processed.",
+        more=lambda f: (
+            f"{'The owner' if f.bound is None else 'A member'}'s log names the record that can't be processed."
+        ),
     ),
     Diagnosis.SLOW_MEMBER: Words(
         what=_slow,
@@ -401,6 +449,8 @@ def _stuck_at(fact: Fact) -> str:
         for value in (fact.before, fact.after)
     )
     whose = f"owner {owner[0]}" if owner else "no owner"
+    if fact.bound is not None:
+        whose = filled("shared by {bound:member}", fact)
     return f"{partition} at offset {stands}, end {end}, {whose}"
 
 
@@ -408,6 +458,11 @@ def _open_transaction(fact: Fact) -> str:
     """Offsets without separators, to be copied: the first is what `kafka-transactions.sh abort` asks for."""
     began, end = whole(fact.before), whole(fact.after)
     return f"{fact.subjects[0]} open from offset {began}, end {end}"
+
+
+def _some_ask(fact: Fact) -> str:
+    verb = "subscribes" if whole(fact.after) == 1 else "subscribe"
+    return filled(f"{{after:,}} of {{bound:member}} {verb} to them", fact)
 
 
 def _ability_unknown(fact: Fact) -> str:
@@ -423,6 +478,8 @@ CLAUSES: Mapping[str, Clause] = {
     "own_past": "{names} processed {before:rate} before",
     "same_host": "{names} run on one host, {quote}",
     "retention_ms": retention,
+    "unassigned_topics": "no partition of {names} has an owner",
+    "subscribed_by_some": _some_ask,
     "silent_hosts": "{host|hosts} {names}",
     "stuck_at": _stuck_at,
     "open_transaction": _open_transaction,

@@ -11,6 +11,7 @@ What is the matter with a group: the first of these that holds. All that hold ar
 | data loss | retention removed what it had not read, from where its commit stands now, or pushes its commits on |
 | offsets skipped | a commit jumped forward faster than a member consumes, or over what retention removed |
 | (data loss imminent) | retention will reach what waits within `loss_within_seconds` |
+| unassigned partitions | members subscribe to them and the group does not rebalance, but nobody owns them |
 | hanging transaction | its commit stands where a transaction has been open for too long, and records wait behind it |
 | (group not committing) | nothing of all that waits moves, whoever owns it |
 | member not committing | none of a member's partitions moves, though records wait beyond the commit interval |
@@ -69,6 +70,7 @@ def diagnose(evidence: Evidence) -> list[Diagnosed]:
     odd = evidence.counted & (evidence.behind[0] | evidence.in_doubt | (evidence.lost > 0))
     odd |= evidence.jumped | evidence.over_lost
     odd |= evidence.counted & (evidence.evicted | ~np.isnan(evidence.held_back))
+    odd |= ~np.isnan(evidence.unassigned)
     looked_at = count_by(odd, batch.start) > 0
     looked_at[[*evidence.causes.repeated]] = True
     looked_at |= (batch.members.counts == 0) | (count_by(evidence.counted, batch.start) == 0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -44,6 +45,7 @@ class Evidence:
         evicted: (n) whether retention has lately removed what was not read, though commits went on.
         causes: Why groups rebalanced.
         held_back: (n) seconds for which records have waited behind an open transaction; nan where none do.
+        unassigned: (n) seconds for which nobody has owned a partition, though members subscribe to it; nan else.
     """
 
     batch: GroupBatch
@@ -62,6 +64,7 @@ class Evidence:
     evicted: Flags
     causes: RebalanceCauses
     held_back: Floats
+    unassigned: Floats
 
     @cached_property
     def in_doubt(self) -> Flags:
@@ -115,15 +118,22 @@ class OneGroup:
             evidence.batch.members_of(group),
         )
         self.header: GroupHeader = batch.headers[group]
-        self.names = names_of(batch, own)
+        self.members_count = own.stop - own.start
+        """How many members there are; *names* and arrays of members have one entry for all those of a share group."""
+        together = self.header.shares_partitions and self.members_count > 0
+        own = slice(own.start, own.start + 1) if together else own
+        self.names = [self.header.group] if together else names_of(batch, own)
         self.repeated: Repeated | None = evidence.causes.repeated.get(group)
         """A crash loop or a flapping scaler; None without one."""
         self.deploying = group in evidence.causes.deploying
         self.nobody = not (self.names or self.header.rebalancing or self.header.members_unread)
         """Whether it has no members; not where they could not be read."""
-        self.hosts = batch.members.hosts[own]
+        self.hosts = [""] if together else batch.members.hosts[own]
+        self.asked: Callable[[], list[frozenset[str]]] = partial(batch.members.subscriptions, group)
+        """What each member that subscribes to a topic subscribes to."""
         self.rows, self.table = rows, batch.partitions
-        self.owner: Indices = batch.owners_of(group)
+        owner = evidence.samples.owner[0, rows]
+        self.owner: Indices = np.where(owner == NONE, NONE, owner - own.start).astype(np.int32)
         self.counted = evidence.counted[rows]
         self.lag, self.lost = evidence.lag[rows], evidence.lost[rows]
         arrivals = evidence.arrivals[rows]
@@ -135,13 +145,19 @@ class OneGroup:
         self.held_back = np.where(self.counted, evidence.held_back[rows], np.nan)
         self.held: Flags = ~np.isnan(self.held_back)
         """(n) partitions in which an open transaction holds the group back: no member can help that."""
-        self.behind = evidence.behind[0][rows] & self.counted & ~self.held
+        self.ownerless = np.where(self.counted, evidence.unassigned[rows], np.nan)
+        self.unassigned: Flags = ~np.isnan(self.ownerless)
+        """(n) partitions that nobody owns, though members subscribe to them."""
+        self.helpless: Flags = self.held | self.unassigned
+        """(n) partitions that no member can help."""
+        self.behind = evidence.behind[0][rows] & self.counted & ~self.helpless
         self.in_doubt = evidence.in_doubt[rows]
         self.time_to_loss = evidence.time_to_loss[rows]
         soon = self.time_to_loss < evidence.loss_within[group]
         self.evicted = evidence.evicted[rows] & self.counted
         losing = (self.lost > 0) | self.evicted
-        self.lost_soon: Flags = (self.behind | self.held) & ~losing & soon
+        late = evidence.behind[0][rows] & self.counted
+        self.lost_soon: Flags = (late | self.held) & ~losing & soon
         self.jumps, self.jumped = evidence.jumps[:, rows], evidence.jumped[rows]
         self.over_lost = evidence.over_lost[rows]
         self.interval = float(evidence.interval[group])
@@ -175,6 +191,10 @@ class OneGroup:
         """(n) the number of each partition."""
         return [*self.table.partition[self.rows].tolist()]
 
+    def subscribers(self, topics: Collection[str]) -> int:
+        """How many members subscribe to one of some topics."""
+        return sum(not asked.isdisjoint(topics) for asked in self.asked())
+
     def of_members(self, values: Floats) -> Floats:
         """(M) the sum over each member's partitions that count."""
         return sums_by_owner(values, self.owner, self.counted, len(self.names))
@@ -185,7 +205,9 @@ class OneGroup:
 
     @cached_property
     def silent(self) -> Flags:
-        """(M) members none of whose partitions goes on, though one is behind."""
+        """(M) members none of whose partitions goes on, though one is behind; all of a share group if it stopped."""
+        if self.header.shares_partitions:
+            return np.full(len(self.names), self.stopped)
         return silent_members(self.still, self.goes_on, self.owner, len(self.names))
 
     @cached_property

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ...model.arrays import Flags
+from ...model.arrays import NONE, Flags
 from ...model.facts import Fact, FactKind, fact
 from ...model.states import Diagnosis, RebalanceCause
 from .evidence import OneGroup
@@ -30,6 +30,9 @@ FEW = 4
 
 JUMP = 4.0
 """Commits that went on so many times as fast as the best members would were set, not consumed."""
+
+STABLE = "Stable"
+"""The state of a group all of whose members have what they are to have."""
 
 Rule = Callable[[OneGroup], Iterator[Fact]]
 
@@ -124,6 +127,32 @@ def _loss_ahead(group: OneGroup) -> Iterator[Fact]:
         yield _stated(Diagnosis.DATA_LOSS_IMMINENT, names, after=least, partitions=len(names))
 
 
+def _unassigned_partitions(group: OneGroup) -> Iterator[Fact]:
+    rows = group.unassigned
+    to_read = ~(group.lag <= 0) | (group.arrivals > 0)
+    if not (rows & to_read).any():
+        return
+    lag = group.lag[rows]
+    since = float(group.ownerless[rows].max())
+    state = group.header.state
+    yield _stated(
+        Diagnosis.UNASSIGNED_PARTITIONS,
+        group.partitions(rows),
+        before=None if np.isnan(lag).any() else float(lag.sum()),
+        after=since or None,
+        bound=int(group.counted.sum()),
+        partitions=int(rows.sum()),
+        quote=None if state == STABLE else state,
+    )
+    names = np.array(group.topics, np.object_)
+    without = dict.fromkeys(names[rows].tolist())
+    owned = set(names[group.owner != NONE].tolist())
+    if whole := [topic for topic in without if topic not in owned]:
+        yield fact(FactKind.DIAGNOSIS, "unassigned_topics", whole)
+    if (ask := group.subscribers(without)) < len(group.names):
+        yield fact(FactKind.DIAGNOSIS, "subscribed_by_some", after=ask, bound=len(group.names))
+
+
 def _hanging_transaction(group: OneGroup) -> Iterator[Fact]:
     if group.held.any():
         yield _stated(
@@ -140,7 +169,7 @@ def _stopped(group: OneGroup) -> Iterator[Fact]:
             Diagnosis.GROUP_NOT_COMMITTING,
             before=group.arriving,
             after=float(np.nanmax(group.age[group.still])),
-            bound=len(group.names),
+            bound=group.members_count,
             partitions=int(group.still.sum()),
         )
 
@@ -163,11 +192,14 @@ def _stuck_partition(group: OneGroup) -> Iterator[Fact]:
             Diagnosis.STUCK_PARTITION,
             group.partitions(group.stuck),
             after=float(np.nanmax(group.age[group.stuck])),
+            bound=group.members_count if group.header.shares_partitions else None,
             partitions=int(group.stuck.sum()),
         )
 
 
 def _slow_member(group: OneGroup) -> Iterator[Fact]:
+    if group.header.shares_partitions:
+        return
     late = group.any_of(group.behind)
     suspects = late & (group.load > np.nan_to_num(group.saturated, nan=np.inf))
     slow = np.zeros_like(suspects)
@@ -231,7 +263,7 @@ def _same_host(group: OneGroup, slow: Flags) -> Iterator[Fact]:
 
 
 def _hot_partition(group: OneGroup) -> Iterator[Fact]:
-    if not group.over.any():
+    if not group.over.any() or group.header.shares_partitions:
         return
     best = float(np.nanmax(group.capacity))
     hot = group.behind & (group.arrivals > best) & np.append(group.over, False)[group.owner]
@@ -258,12 +290,14 @@ def _rest_fits(group: OneGroup, hot: float) -> bool:
 def _too_few_members(group: OneGroup) -> Iterator[Fact]:
     if group.too_small:
         total, capacity = float(group.load.sum()), float(group.capacity.sum())
-        more = math.ceil((total - capacity) / float(np.median(group.capacity)))
+        shared, members = group.header.shares_partitions, group.members_count
+        of_one = capacity / members if shared else float(np.median(group.capacity))
         yield _stated(
             Diagnosis.UNDER_PROVISIONED,
-            before=len(group.names),
-            after=len(group.names) + more,
-            bound=int(group.counted.sum()),
+            before=members,
+            after=members + math.ceil((total - capacity) / of_one),
+            # a partition is no limit where several members read it
+            bound=None if shared else int(group.counted.sum()),
         )
         yield fact(FactKind.DIAGNOSIS, "group_load", after=total, bound=capacity)
 
@@ -326,6 +360,7 @@ RULES: tuple[tuple[Diagnosis, Rule], ...] = (
     (Diagnosis.DATA_LOSS, _losing_records),
     (Diagnosis.OFFSETS_SKIPPED, _skipped_records),
     (Diagnosis.DATA_LOSS_IMMINENT, _loss_ahead),
+    (Diagnosis.UNASSIGNED_PARTITIONS, _unassigned_partitions),
     (Diagnosis.HANGING_TRANSACTION, _hanging_transaction),
     (Diagnosis.GROUP_NOT_COMMITTING, _stopped),
     (Diagnosis.MEMBER_NOT_COMMITTING, _silent_member),

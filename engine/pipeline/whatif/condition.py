@@ -183,6 +183,9 @@ class Condition:
         for name in ("lag", "lost", "age", "delay"):
             setattr(group, name, made.of_rows(getattr(seen, name), 0.0))
         group.held_back = made.of_rows(seen.held_back, np.nan)
+        group.ownerless = np.where(owner == NONE, made.of_rows(seen.ownerless, np.nan), np.nan)
+        group.unassigned = ~np.isnan(group.ownerless)
+        group.asked = lambda: [frozenset(m.subscription or ()) for m in self.group.members]
         for name in ("in_doubt", "jumped", "over_lost", "goes_on", "held", "evicted"):
             setattr(group, name, made.of_rows(getattr(seen, name), False))
         group.consumed = made.of_rows(seen.consumed, np.nan)

@@ -22,7 +22,7 @@ from ...model.groups import GroupSnapshot, Member, PartitionTable
 from ...streams.after_change import instances, joined, pinned, with_threads, without
 from ...streams.compare import PlacementOutcome, outcome, outcomes, present, presumed
 from ...streams.live import KnownTasks, Running, known_tasks, running
-from ...streams.settings import TaskStrategy
+from ...streams.settings import StickyTasks, TaskStrategy
 from ...streams.stores import subtopology_of
 from .changes import Change, Grows, HasThreads, Joins, Leaves, Stands, racks_lost
 from .lost_racks import Left, assumed_of, left_of
@@ -82,8 +82,27 @@ class TaskOutcome:
     @property
     def restored(self) -> list[int]:
         """Offsets of each store that an instance has to build anew."""
-        size = self.application.app.log_size
-        return [int(size[n]) for tasks in self.restoring.values() for n in tasks]
+        return [int(self._size[n]) for tasks in self.restoring.values() for n in tasks]
+
+    @cached_property
+    def _size(self) -> Floats:
+        """(N) records of each task's stores; where the log start is not known, all that ever were."""
+        return np.fmin(self.application.to_read, self.application.app.log_size)
+
+    @property
+    def restore_seconds(self) -> float | None:
+        """For how long tasks pause at most whose stores the instance builds anew that runs them; None unknown."""
+        app, config = self.application.app, self.application.config
+        read, there = self.application.to_read.copy(), set(app.clients)
+        if not isinstance(self.strategy, StickyTasks):
+            # who had the task goes on until a copy has warmed up
+            stays = [self.before.get(task, [None])[0] in there for task in app.tasks]
+            read[stays] = np.minimum(read[stays], config.acceptable_recovery_lag)
+        seconds = [0.0]
+        for process, threads in zip(app.clients, app.threads.tolist(), strict=True):
+            runs = [n for n in self.restoring[process] if self.has[app.tasks[n]][0] == process]
+            seconds.append(float(read[runs].sum()) / threads / config.restore_records_per_second)
+        return None if np.isnan(seconds).any() else max(seconds)
 
     def to_restore(self, tasks: Sequence[int]) -> tuple[int, int | None]:
         """Offsets of the changelogs of some tasks, and what they take on disks; None where one's size is not known."""
@@ -92,7 +111,7 @@ class TaskOutcome:
         sizes = [self.log_bytes.get(app.partitions[p]) for each in logs for p in each]
         known = [size for size in sizes if size is not None]
         told = all(logs) and len(known) == len(sizes)
-        return sum(int(app.log_size[n]) for n in tasks), sum(known) if told else None
+        return sum(int(self._size[n]) for n in tasks), sum(known) if told else None
 
     def loads(self, rates: Rates) -> dict[str, tuple[int, int, float | None]]:
         """Process -> its tasks, its copies, and the offsets/s that arrive at it; None where that is not known."""

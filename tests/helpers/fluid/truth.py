@@ -27,6 +27,7 @@ class Diagnosis(enum.StrEnum):
     REBALANCING = "rebalancing"
     DATA_LOSS = "data loss"
     OFFSETS_SKIPPED = "offsets skipped"
+    UNASSIGNED = "unassigned partitions"
     HANGING = "hanging transaction"
     NOT_COMMITTING = "member not committing"
     STUCK = "stuck partition"

@@ -85,7 +85,7 @@ def test_every_group_of_the_workload_is_read(
     groups = by_name(snapshot, workload.prefix)
     assert snapshot.problems == ()
     assert set(groups) == {name.removeprefix(workload.prefix) for name in workload.groups}
-    kinds = {"consumer": "consumer", "streams": "streams"}
+    kinds = {"consumer": "consumer", "streams": "streams", "share": "share"}
     for name, plan in workload.groups.items():
         group = groups[name.removeprefix(workload.prefix)]
         assert group.type == kinds.get(plan["kind"], "classic"), name
@@ -272,8 +272,8 @@ def test_topics_have_ids_replicas_and_offsets(
     assert len(ids) == len({topic for topic, _ in ids}) == len({i for _, i in ids})
 
 
-def test_a_share_group_is_listed_and_marked(stage: Stage, kafka_cluster: ClusterInUse) -> None:
-    """It has a row of its own type, no members, no offsets and no error."""
+def test_a_share_group_is_read(stage: Stage, kafka_cluster: ClusterInUse) -> None:
+    """Its member has the partition, which nobody owns; a start offset is told from the first acknowledgement on."""
     topic, group = stage.topic("shared", [1]), stage.prefix + "share"
     java, _ = find_java()
     argv = [str(java), "-Xmx128m", "-cp", classpath(resolve_jars()), SHARE_CONSUMER]
@@ -281,17 +281,27 @@ def test_a_share_group_is_listed_and_marked(stage: Stage, kafka_cluster: Cluster
     log = kafka_cluster.directory / "share.log"
     process = spawn(argv, None, log, "a share consumer", home=kafka_cluster.directory)
     stage.ending.callback(stop, process)
-    wait_until(
-        lambda: any(g["group_id"] == group for g in stage.admin.list_groups()),
-        120,
-        "the share group",
-        process=process,
-    )
-    snapshot = take(stage.bootstrap, stage.prefix)
+
+    def begun() -> ClusterSnapshot | None:
+        stage.produce(topic, [1])
+        taken = take(stage.bootstrap, stage.prefix)
+        starts = [row["committed_offset"] for row in rows(taken, "commits")]
+        return taken if starts not in ([], [None]) else None
+
+    snapshot = wait_until(begun, 120, "the share group to begin", process=process, interval=0.5)
     (row,) = rows(snapshot, "groups")
-    assert (row["group_type"], row["error"]) == ("share", None)
-    assert len(snapshot.tables["members"]) == len(snapshot.tables["commits"]) == 0
-    assert snapshot.problems == ()
+    assert (row["group_type"], row["state"], row["error"]) == ("share", "Stable", None)
+    assert (row["assignor"], row["offset_reset"]) == ("simple", "latest")
+    (member,) = rows(snapshot, "members")
+    assert (member["kind"], member["assigned_partitions"]) == ("share", [0])
+    (commit,) = rows(snapshot, "commits")
+    (partition,) = rows(snapshot, "partitions")
+    assert 1 < commit["committed_offset"] <= partition["end_offset"]
+    assert 0 <= commit["reported_lag"] <= partition["end_offset"] - commit["committed_offset"]
+    assert commit["error"] is None
+    (one,) = groups_of(snapshot.tables, snapshot.started_at)
+    assert one.partitions.owner.tolist() == [-1]
+    assert (snapshot.problems, snapshot.notes) == ((), ())
 
 
 class Foreigner(RestlessMember):

@@ -9,16 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as Offset
 from kafka import TopicPartition
+from kafka.coordinator.assignors.range import RangePartitionAssignor
 
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.arrays import Column
 from evenkeel.engine.model.groups import GroupSnapshot
+from tests.helpers.following import Consumers
 from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Row, Seen, Stage, Watch, close
 from tests.helpers.measuring import proposed
@@ -355,6 +358,46 @@ def test_a_transaction_that_hangs(stage: Stage, rule: dict[str, Any]) -> None:
     )
     table = hung.group.partitions
     assert (table.last_stable.tolist(), table.high_watermark.tolist()) == ([9], [21])
+
+
+class Forgetful(RangePartitionAssignor):  # type: ignore[misc]
+    """Range, but for the last partition: a leader that does not know of one deals it out to nobody, too."""
+
+    name = "forgetful"
+
+    @classmethod
+    def assign(cls, cluster: Any, members: Any) -> Any:
+        """Range, as of a topic with one partition less."""
+        known = SimpleNamespace(
+            partitions_for_topic=lambda topic: sorted(cluster.partitions_for_topic(topic))[:-1]
+        )
+        return RangePartitionAssignor.assign(known, members)
+
+
+def test_a_partition_that_nobody_owns(stage: Stage) -> None:
+    """It is told while its group lives and is stable, and no more once somebody owns it."""
+    topic = stage.topic("t", [5, 5, 5])
+    stage.commit("app", topic, {0: 5, 1: 5, 2: 2})
+    watch = Watch(stage, "app")
+    with Consumers.of(stage, "app", topic) as members:
+        members.start("a", [Forgetful], static=False)
+        members.settle_on(a=[0, 1])
+        watch.looks(2)
+        watch.earlier = [_sooner(one, 60 * n) for n, one in enumerate(watch.earlier, start=1)]
+        found = watch.look()
+        members.stop("a")
+        members.start("a", [RangePartitionAssignor], static=False)
+        members.settle_on(a=[0, 1, 2])
+        after = watch.look()
+
+    assert found.group.state == "Stable"
+    assert totals(found, "diagnosis", "unowned_partitions") == ("unassigned partitions", 1)
+    assert re.fullmatch(
+        rf"1 partition of 3 has no owner for 2 min( \d+ s)? \({topic}-2\)",
+        found.totals["diagnosis_reason"],
+    )
+    assert totals(after, "unowned_partitions") == (0,)
+    assert after.totals["diagnosis"] != "unassigned partitions"
 
 
 def _sooner(group: GroupSnapshot, seconds: int) -> GroupSnapshot:

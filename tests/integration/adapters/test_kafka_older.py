@@ -98,4 +98,5 @@ def test_what_an_older_cluster_lacks_is_told_by_doctor_not_by_errors(older: str)
         health = reader.ping()
     (versions,) = (finding for finding in health.findings if finding.what == "versions")
     assert versions.ok
-    assert versions.seen.endswith("without streams protocol groups (from 4.1)")
+    newer = "streams protocol groups (from 4.1), share groups (from 4.1), lag of share groups (from 4.2)"
+    assert versions.seen.endswith(f"without {newer}")

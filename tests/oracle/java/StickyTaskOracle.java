@@ -15,11 +15,6 @@ import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.coordinator.group.streams.assignor.AssignmentMemberSpec;
-import org.apache.kafka.coordinator.group.streams.assignor.GroupAssignment;
-import org.apache.kafka.coordinator.group.streams.assignor.GroupSpec;
-import org.apache.kafka.coordinator.group.streams.assignor.GroupSpecImpl;
-import org.apache.kafka.coordinator.group.streams.assignor.TopologyDescriber;
 import org.apache.kafka.streams.processor.TaskId;
 import org.apache.kafka.streams.processor.assignment.ApplicationState;
 import org.apache.kafka.streams.processor.assignment.AssignmentConfigs;
@@ -54,7 +49,8 @@ public final class StickyTaskOracle {
         List<String> previousStandby) {}
 
     private record Member(
-        String id, String processId, List<String> previousActive, List<String> previousStandby) {}
+        String id, String processId, List<String> previousActive, List<String> previousStandby,
+        Map<String, Long> taskOffsets) {}
 
     private record Config(int numStandbyReplicas, List<String> rackAwareAssignmentTags) {}
 
@@ -90,33 +86,13 @@ public final class StickyTaskOracle {
                 stateful.add(subtopology);
             }
         }
-        Map<String, AssignmentMemberSpec> members = new HashMap<>();
-        asked.members().forEach(member -> members.put(member.id(), new AssignmentMemberSpec(
-            Optional.empty(), Optional.empty(), numbers(member.previousActive()), numbers(member.previousStandby()),
-            Map.of(), member.processId(), Map.of(), Map.of(), Map.of())));
-        GroupSpec group = new GroupSpecImpl(
-            members, Map.of("num.standby.replicas", String.valueOf(asked.config().numStandbyReplicas())));
-        TopologyDescriber topology = new TopologyDescriber() {
-            @Override
-            public List<String> subtopologies() {
-                return List.copyOf(sizes.keySet());
-            }
-
-            @Override
-            public int maxNumInputPartitions(String subtopology) {
-                return sizes.get(subtopology);
-            }
-
-            @Override
-            public boolean isStateful(String subtopology) {
-                return stateful.contains(subtopology);
-            }
-        };
-        Supplier<GroupAssignment> ask = () ->
-            new org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor().assign(group, topology);
+        List<BrokerMember> members = asked.members().stream().map(member -> new BrokerMember(
+            member.id(), member.processId(), numbers(member.previousActive()), numbers(member.previousStandby()),
+            offsets(member.taskOffsets()))).toList();
+        Supplier<Map<String, BrokerMember>> ask =
+            BrokerTasks.asking(members, asked.config().numStandbyReplicas(), sizes, stateful);
         Map<String, Given> given = new TreeMap<>();
-        ask.get().members().forEach((member, tasks) -> given.put(
-            member, new Given(names(tasks.activeTasks()), names(tasks.standbyTasks()))));
+        ask.get().forEach((member, tasks) -> given.put(member, new Given(names(tasks.active()), names(tasks.standby()))));
         return new Answer(asked.id(), null, null, given, null, milliseconds(asked, ask), null);
     }
 
@@ -131,6 +107,15 @@ public final class StickyTaskOracle {
     private static Map<String, Set<Integer>> numbers(List<String> tasks) {
         Map<String, Set<Integer>> found = new HashMap<>();
         tasks.forEach(task -> found.computeIfAbsent(subtopology(task), s -> new HashSet<>()).add(partition(task)));
+        return found;
+    }
+
+    private static Map<String, Map<Integer, Long>> offsets(Map<String, Long> told) {
+        Map<String, Map<Integer, Long>> found = new HashMap<>();
+        if (told != null) {
+            told.forEach((task, offset) -> found.computeIfAbsent(subtopology(task), s -> new HashMap<>())
+                .put(partition(task), offset));
+        }
         return found;
     }
 

@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import uuid
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,7 +97,8 @@ class KafkaCluster:
 
     ``directory`` holds data, logs and settings; started again on it, the cluster keeps its topics,
     groups and (where still free) its ports, unless it is to ``throw_away``: then leaving it as a
-    context kills it, which takes no time. ``home`` marks the processes for ``sweep``. The thread
+    context kills it, which takes no time. ``settings`` are those of every node.
+    ``home`` marks the processes for ``sweep``. The thread
     that starts it must live as long as the cluster, see ``spawn``.
     """
 
@@ -107,11 +109,13 @@ class KafkaCluster:
         home: Path | None = None,
         jars: Path | None = None,
         throw_away: bool = False,
+        settings: Mapping[str, str] | None = None,
     ) -> None:
         self.directory = directory.resolve()
         self.home = (home or default_home()).resolve()
         self._jars = jars
         self._throw_away = throw_away
+        self._settings = dict(settings or {})
         self._java = Path()
         self._identity: _Identity | None = None
         self._processes: dict[int, Process] = {}
@@ -235,7 +239,8 @@ class KafkaCluster:
             controller_port=controller_port,
             data=self._data(node_id),
         )
-        self._properties_path(node_id).write_text(text)
+        own = "".join(f"{key}={value}\n" for key, value in self._settings.items())
+        self._properties_path(node_id).write_text(text + own)
 
     def _format(self) -> None:
         """Format the first node with Kafka's tool and give the others its bootstrap metadata.
@@ -254,7 +259,9 @@ class KafkaCluster:
             if (data / "meta.properties").exists():
                 continue
             data.mkdir(exist_ok=True)
-            shutil.copy(self._data(first) / "bootstrap.checkpoint", data)
+            # from 4.4 on it is in the log of metadata, which only the controller starts with
+            if (bootstrap := self._data(first) / "bootstrap.checkpoint").exists():
+                shutil.copy(bootstrap, data)
             (data / "meta.properties").write_text(
                 f"version=1\ncluster.id={self._identity.cluster_id}\n"
                 f"node.id={node_id}\ndirectory.id={_random_id()}\n"

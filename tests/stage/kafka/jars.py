@@ -14,10 +14,11 @@ from pathlib import Path
 
 from tests.stage.process import LocalClusterError, checkout_home, find_java
 
-KAFKA_VERSION, OLDER_VERSION = "4.3.1", "3.9.1"
+KAFKA_VERSION, OLDER_VERSION, NEWER_VERSION = "4.3.1", "3.9.1", "4.4.0"
 JAR_LISTS = {
     KAFKA_VERSION: Path(__file__).with_name("jars.txt"),
     OLDER_VERSION: Path(__file__).with_name("jars-3.9.1.txt"),
+    NEWER_VERSION: Path(__file__).with_name("jars-4.4.0.txt"),
 }
 # An Ivy settings file of the user's own, for a network where a mirror must be asked.
 SETTINGS_VARIABLE = "EVENKEEL_IVY_SETTINGS"
@@ -35,7 +36,7 @@ _SETTINGS = """<ivysettings>
 
 
 def resolve_jars(home: Path | None = None, version: str = KAFKA_VERSION) -> Path:
-    """The folder ``<home>/kafka/jars`` with every jar of ``jars.txt``, fetched if need be; an older Kafka's beside.
+    """The folder ``<home>/kafka/jars`` with every jar of ``jars.txt``, fetched if need be; another Kafka's beside.
 
     ``home`` is ``.evenkeel`` of this checkout by default, wherever EVENKEEL_HOME points: all runs
     share the jars.

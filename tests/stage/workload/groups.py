@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["classic", "consumer", "empty", "rebalancing", "streams-classic", "streams"]
+Kind = Literal["classic", "consumer", "empty", "rebalancing", "share", "streams-classic", "streams"]
 RACK_LETTERS = "abc"
 # No rack lacks more than another, and every member's share of any even split crosses the same.
 _ROTATED = ("ab", "bc", "ca")
@@ -98,7 +98,7 @@ def _topic(
 _BUSY_KEYS = (3.0, 0.25, 0.25, 0.25)
 _BUSY_BACKLOG = (240, 20, 20, 20)
 
-# About 42 records and 80 kB a second in all.
+# About 46 records and 80 kB a second in all.
 TOPICS = (
     _topic("invoices", ("ab", "ac", "bc", "ba", "ca", "cb"), 0.5),
     _topic("clicks", _ROTATED * 2, 1.0, backlog=200),
@@ -123,6 +123,8 @@ TOPICS = (
     _topic("inventory", (*_ROTATED * 2, "ab"), 0.25),
     _topic("newsletters", (*_ROTATED, "ab"), 0.25),
     _topic("archive", (*_ROTATED, "ab"), 0.25, backlog=100),
+    # few at once: a member gets what one write brought as a whole, and must do it while its lock lasts
+    _topic("jobs", _ROTATED, 1.5, backlog=10),
 )
 
 GROUPS = (
@@ -237,6 +239,15 @@ GROUPS = (
         ("newsletters",),
         2,
         committed_share=0.5,
+    ),
+    GroupPlan(
+        "share-queue",
+        "a share group of two members to which more than twice as much comes as they do: its lag grows",
+        "share",
+        ("jobs",),
+        2,
+        commits=False,
+        speed=1,
     ),
     GroupPlan(
         "streams-classic",

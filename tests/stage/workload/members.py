@@ -16,7 +16,7 @@ from tests.stage.workload.topics import Placement, record
 # Few, large answers: thirty members that are woken by every record would cost a core.
 FETCH_WAIT_MS = 2_000
 # Brokers come and go in tests; librdkafka would tell it on standard error for each member.
-_QUIET = {"log_level": 1, "error_cb": lambda error: None}
+QUIET = {"log_level": 1, "error_cb": lambda error: None}
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Member:
             "fetch.wait.max.ms": FETCH_WAIT_MS,
             "fetch.min.bytes": 100_000,
             "reconnect.backoff.max.ms": 2_000,
-            **_QUIET,
+            **QUIET,
         }
         if self.rack:
             settings["client.rack"] = self.rack
@@ -225,6 +225,6 @@ def make_producer(bootstrap: str, prefix: str) -> Producer:
             "client.id": f"{prefix}workload",
             "linger.ms": 500,
             "message.timeout.ms": 60_000,
-            **_QUIET,
+            **QUIET,
         }
     )

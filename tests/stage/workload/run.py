@@ -27,6 +27,7 @@ from tests.stage.workload.groups import GROUPS, GROUPS_BY_NAME, GroupPlan
 from tests.stage.workload.members import Member, SteadyProducer, make_producer
 from tests.stage.workload.rebalancing import RestlessMember
 from tests.stage.workload.recorded_streams import RecordedStreams
+from tests.stage.workload.sharing import ShareMember, begin_at_the_first
 from tests.stage.workload.streams_app import NO_COMPILER, StreamsApp
 from tests.stage.workload.topics import Placement
 
@@ -36,7 +37,11 @@ SLOW_TO_SETTLE_SECONDS = 60
 _LEAVE_SECONDS = 20.0
 _RESTART_SECONDS = 60.0
 # The feature of the brokers that a kind of group cannot do without.
-_FEATURES = {"consumer": "group.version", "streams": "streams.version"}
+_FEATURES = {
+    "consumer": "group.version",
+    "share": "share.version",
+    "streams": "streams.version",
+}
 
 
 class Workload:
@@ -64,6 +69,7 @@ class Workload:
         self._admin = KafkaAdminClient(bootstrap_servers=bootstrap.split(","))
         self._members: dict[str, list[Member]] = {}
         self._restless: list[RestlessMember] = []
+        self._sharing: list[ShareMember] = []
         self._may_commit = {plan.name: threading.Event() for plan in GROUPS}
         self._compiler = compiler
         self._streams: StreamsApp | RecordedStreams | None = None
@@ -147,7 +153,11 @@ class Workload:
 
     def stop(self) -> None:
         """Let every member leave its group, all at once, and end."""
-        everyone = [*(m for members in self._members.values() for m in members), *self._restless]
+        everyone = [
+            *(m for members in self._members.values() for m in members),
+            *self._restless,
+            *self._sharing,
+        ]
         for member in everyone:
             member.ask_to_end()
         if self._producer:
@@ -186,6 +196,9 @@ class Workload:
             names = tuple(self.prefix + topic for topic in plan.topics)
             group = self.prefix + plan.name
             self._restless = [RestlessMember(self.bootstrap, group, names, n) for n in numbers]
+        elif plan.kind == "share":
+            begin_at_the_first(self._admin, self.prefix + plan.name)
+            self._sharing = [ShareMember(self.bootstrap, self.prefix, plan, n) for n in numbers]
         elif plan.kind in ("classic", "consumer"):
             if plan.follows:
                 # what an earlier run was told to do is not what this group is there to show
@@ -207,6 +220,8 @@ class Workload:
         state = states.get(self.prefix + plan.name)
         if plan.kind.startswith("streams"):
             return self._streams is not None and settling.streams_run(plan, state, self._streams)
+        if plan.kind == "share":
+            return state == "Stable" and all(member.done for member in self._sharing)
         restless = plan.kind == "rebalancing"
         members = self._restless if restless else self._members.get(plan.name, [])
         if not settling.shape_is_right(plan, state, members):

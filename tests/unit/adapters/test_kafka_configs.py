@@ -111,6 +111,18 @@ def test_a_missing_right_is_said_once_for_all_it_concerns() -> None:
     ]
 
 
+def test_share_groups_tell_where_they_begin() -> None:
+    """By their setting on the broker; it takes a right of its own, which is said once."""
+    told: Told = {"queue": {"share.auto.offset.reset": "earliest"}, "a": 30, "b": 30}
+
+    found = run(read_configs(ScriptedConnection(answering(told)), [], [], ["queue", "b", "a"]))
+
+    assert found.offset_resets == {"queue": "earliest"}
+    assert list(said(found.unknown)) == [
+        "configurations of 2 share groups: not allowed (grant this client DESCRIBE_CONFIGS on the groups)"
+    ]
+
+
 def test_brokers_that_do_not_answer_leave_it_unknown() -> None:
     """With the cause; the rest of the snapshot does not care."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
 from kafka.protocol.admin import DescribeGroupsResponse
 from kafka.protocol.consumer import OffsetFetchResponse
 from kafka.protocol.metadata import FindCoordinatorResponse
@@ -18,6 +17,7 @@ from evenkeel.engine.adapters.kafka.groups import (
     error_text,
     fetch_commits,
 )
+from evenkeel.engine.adapters.kafka.messages import DescribeShareGroupOffsetsResponse
 from evenkeel.engine.adapters.kafka.reader import _commits
 from evenkeel.engine.config import Filter
 from evenkeel.engine.model.states import GroupType
@@ -198,13 +198,56 @@ def test_commits_of_topics_the_filter_leaves_out_are_not_kept() -> None:
     assert len(_commits(commits, KEY)) == 0
 
 
-def test_share_groups_are_asked_for_nothing() -> None:
-    """They have neither members we read nor offsets."""
-    connection = ScriptedConnection(lambda *_: pytest.fail("it was asked"))
+def started(group: str, *rows: tuple[int, int | None, int], error: int = 0) -> Any:
+    """(start offset, lag, error code) of each partition of a share group on topic `jobs`."""
+    entry = DescribeShareGroupOffsetsResponse.ShareGroup
+    of_topic = entry.ShareTopic
+    partitions = [
+        of_topic.SharePartition(partition_index=n, start_offset=start, lag=lag, error_code=code)
+        for n, (start, lag, code) in enumerate(rows)
+    ]
+    topics = [of_topic(topic_name="jobs", partitions=partitions)] if rows else []
+    answer = entry(group_id=group, topics=topics, error_code=error)
+    return DescribeShareGroupOffsetsResponse(groups=[answer])
+
+
+def test_start_offsets_and_lags_of_share_groups_stand_where_commits_do() -> None:
+    """Brokers of 4.1 tell no lag; a partition that nobody has read yet has no start offset."""
+    rows = [(40, 7, 0), (40, None, 0), (-1, -1, 0), (-1, 0, 29)]
+    connection = ScriptedConnection(lambda *_: started("shared", *rows))
+    commits = run(fetch_commits(connection, groups("shared", kind=GroupType.SHARE), ALL))
+    table = _commits(commits, KEY)
+    assert table["committed_offset"].to_pylist() == [40, 40, None, None]
+    assert table["reported_lag"].to_pylist() == [7, None, None, None]
+    assert [error is None for error in table["error"].to_pylist()] == [True, True, True, False]
+    assert connection.asked == [("DescribeShareGroupOffsets", 1)]
+
+
+def test_a_share_group_moves_vanishes_and_is_refused_as_others_are() -> None:
+    """It is asked for at its new coordinator; one that is gone has no offsets; the right it lacks is named."""
+
+    def answer(request: Any, node: int | None) -> Any:
+        if node is None:
+            return found(2, "shared")
+        return (
+            started("shared", error=NOT_COORDINATOR) if node == 1 else started("shared", (5, 0, 0))
+        )
+
     one = groups("shared", kind=GroupType.SHARE)
-    run(describe_groups(connection, one))
-    run(fetch_commits(connection, one, ALL))
-    assert one["shared"].errors == []
+    commits = run(fetch_commits(ScriptedConnection(answer), one, ALL))
+    assert commits.offset.tolist() == [5]
+    for code, errors in ((NOT_FOUND, []), (DENIED, [f"start offsets: {error_text(DENIED)}"])):
+        one = groups("shared", kind=GroupType.SHARE)
+        gone = ScriptedConnection(lambda *_, code=code: started("shared", error=code))
+        assert len(run(fetch_commits(gone, one, ALL)).offset) == 0
+        assert one["shared"].commit_errors == errors
+
+
+def test_start_offsets_of_topics_the_filter_leaves_out_are_not_kept() -> None:
+    """As commits are."""
+    connection = ScriptedConnection(lambda *_: started("shared", (1, 1, 0)))
+    one = groups("shared", kind=GroupType.SHARE)
+    assert len(run(fetch_commits(connection, one, Filter(deny=("jobs",)))).offset) == 0
 
 
 def test_commits_of_an_older_broker_are_read_group_by_group() -> None:

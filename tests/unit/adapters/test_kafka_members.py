@@ -18,6 +18,7 @@ from evenkeel.engine.adapters.kafka.groups import Group
 from evenkeel.engine.adapters.kafka.members import MemberReader, RackFor, topology_json, used_topics
 from evenkeel.engine.adapters.kafka.messages import (
     ConsumerGroupDescribeResponse,
+    ShareGroupDescribeResponse,
     StreamsGroupDescribeResponse,
 )
 from evenkeel.engine.config import Filter
@@ -436,6 +437,38 @@ def test_the_topology_is_kept_as_text() -> None:
     assert topology_json(classic([])) is None
 
 
+def test_members_of_a_share_group_may_have_the_same_partition() -> None:
+    """Each tells its rack, subscription and epoch; nobody has a target, and no instance id is to be had."""
+    described = ShareGroupDescribeResponse.DescribedGroup
+    of_member = described.Member
+    of_topic = of_member.Assignment.TopicPartitions
+    members = [
+        of_member(
+            member_id=f"m{n}",
+            rack_id="rack-a" if n else None,
+            member_epoch=3,
+            client_id=f"worker-{n}",
+            client_host="/10.0.0.1",
+            subscribed_topic_names=["orders"],
+            assignment=of_member.Assignment(
+                topic_partitions=[of_topic(topic_name="orders", partitions=[0, 1])]
+            ),
+        )
+        for n in (0, 1)
+    ]
+    one = group(GroupType.SHARE, described(group_id="q", members=members))
+    rows = reader().rows(one)
+    assert [row["assigned_partitions"] for row in rows] == [[0, 1], [0, 1]]
+    assert [(row["rack"], row["rack_source"]) for row in rows] == [
+        (None, None),
+        ("rack-a", "describe"),
+    ]
+    assert {(row["kind"], row["generation"], *row["subscription"]) for row in rows} == {
+        ("share", 3, "orders")
+    }
+    assert used_topics({"q": one}) == {"orders"}
+
+
 def test_topics_in_use_are_those_members_name() -> None:
     """Subscribed, assigned or read by tasks: what decides about Kafka's internal topics."""
     member = consumer(target_assignment=held(__consumer_offsets=[0]))
@@ -450,6 +483,6 @@ def test_topics_in_use_are_those_members_name() -> None:
 
 
 def test_a_group_that_could_not_be_described_has_no_members() -> None:
-    """Nor does a share group or one of an unknown type."""
+    """Nor does one of an unknown type."""
     for kind in GroupType:
         assert reader().rows(group(kind, None)) == []

@@ -23,6 +23,7 @@ def asked(run, kept):
         group_assignors=None,
         coordinator=None,
         kinds=("classic", "classic"),
+        kafka_release=None,
         name="g",
         **columns,
     ):
@@ -39,7 +40,8 @@ def asked(run, kept):
         ]
         made = group(name, members=members, **columns)
         topics = [topic("orders", 4)]
-        snapshot = make_snapshot(topics=topics, groups=[made], group_assignors=group_assignors)
+        of_brokers = {"group_assignors": group_assignors, "kafka_release": kafka_release}
+        snapshot = make_snapshot(topics=topics, groups=[made], **of_brokers)
         if coordinator is not None:
             told = json.dumps(coordinator)
             snapshot = change(
@@ -220,6 +222,35 @@ def test_a_static_member_that_is_back_at_once_brings_no_rebalance(asked):
     assert f"The group already runs it: {one}" in asked("range", static=2).stdout
 
 
+AGAIN = """
+Step 1: Change the settings, then restart 2 members one by one … Step 2: Stop one member, and start it after
+group.consumer.session.timeout.ms of the brokers (all are static: one that returns sooner causes no rebalance).
+… Why: Kafka before 4.4 doesn't reassign when a static member returns within its session
+… Rollback … 2. Stop one member … Notes … at most once per consumer.assignment.interval.ms
+"""
+"""KAFKA-20434: the assignor that is shown changes, the assignment does not."""
+
+
+@pytest.mark.parametrize(
+    ("static", "kafka_release", "again"),
+    [(2, None, True), (2, "4.3", True), (1, "4.3", True), (2, "4.4", False), (0, "4.3", False)],
+)
+def test_brokers_that_do_not_reassign_static_members_get_one_more_restart(
+    asked, static, kafka_release, again
+):
+    """Unless they are known to be of 4.4; a dynamic member can be the one that restarts."""
+    columns = {"assignor": "uniform", "group_type": "consumer", "static": static}
+    (kit,) = objects(asked("range-server", "--json", kafka_release=kafka_release, **columns))
+    (way,) = kit["ways"]
+    restarts = ["rolling", "one"] if again else ["rolling"]
+    assert [[each["restart"] for each in way[part]] for part in ("rounds", "back")] == [
+        restarts
+    ] * 2
+    if again and static == 2:
+        told = asked("range-server", kafka_release=kafka_release, **columns).stdout
+        assert lacking(told, AGAIN) is None
+
+
 def test_what_is_printed_for_kafka_python_runs_as_it_stands(asked):
     """With its imports, and the group that the follower has to be told."""
     told = asked("balanced").stdout
@@ -395,7 +426,7 @@ def test_a_kip_1071_group_is_told_what_decides_there(application):
     told = """
     Step 1: Restart one instance
     … `kafka-streams-groups.sh --bootstrap-server ... --describe --state --group app` shows Stable
-    … A broker of 4.3 has one task assignor (KIP-1071) and accepts no other
+    … A broker up to 4.3 has one task assignor (KIP-1071) and accepts no other
     … --add-config streams.num.standby.replicas=1
     """
     assert lacking(shown.stdout, told) is None

@@ -271,7 +271,7 @@ def test_an_application_has_its_instances_and_tasks(asked):
     told = """
     What if: streams-classic (demo) with min_traffic, 2 -> 3 instances; 2026-11-22 16:39 UTC
     Traffic cross-rack 17% of source partitions Busiest 4.6 -> 4 records/s Tasks 6 -> 4 at most on one instance
-    Moves 5 of 12 tasks, 3 stores to restore (26 records)
+    Moves 5 of 12 tasks, 3 stores to restore (26 records, pause 0.1 s)
     … now - - - 17% 6 6 4.6 min_traffic * 5 3 26 17% 4 4 4 … new-1 rack-a - 4 + 1 (1/s), restores 26 (?)
     … Assumed: … new-1 joins, with the threads and tags of the first instance
     """

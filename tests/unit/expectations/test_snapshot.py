@@ -275,6 +275,12 @@ CASES = [
         reason="committed_offset is negative: orders-0 at -1, orders-1 at -1, orders-2 at -1 and 3 more",
     ),
     Case(
+        expectation="commits: reported_lag is not negative.",
+        edit=put(0, reported_lag=-1),
+        groups=("orders-app",),
+        reason="reported_lag is negative: orders-0: -1",
+    ),
+    Case(
         expectation="commits: A committed partition exists.",
         edit=again(0, partition=3),
         groups=("orders-app",),

@@ -41,6 +41,7 @@ HOLDS = {
     "silent-member": (Diagnosis.MEMBER_NOT_COMMITTING, 26, 119),
     "silent-member-hourly": (Diagnosis.MEMBER_NOT_COMMITTING, 82, 119),
     "stuck-partition": (Diagnosis.STUCK_PARTITION, 26, 119),
+    "unassigned-partitions": (Diagnosis.UNASSIGNED_PARTITIONS, 22, 31),
     "hanging-transaction": (Diagnosis.HANGING_TRANSACTION, 22, 67),
     "retention-reached": (Diagnosis.DATA_LOSS, 70, 119),
     "hot-alone": (Diagnosis.HOT_PARTITION, 18, 119),

@@ -8,13 +8,16 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.metrics.lag import OffsetReset, measure_lag
 from evenkeel.engine.model.states import LagBasis
-from tests.helpers.snapshots import group, groups, make_snapshot, topic
+from tests.helpers.snapshots import change, group, groups, make_snapshot, topic
 
 
-def _lag(reset=None, *, begin=10, end=100, committed):
+def _lag(reset=None, *, begin=10, end=100, committed, reported=None):
     snapshot = make_snapshot(
         topics=[topic("t", 1, begin=begin, end=end)],
         groups=[group("g", members=1, topics=["t"], committed={"t": [committed]})],
+    )
+    snapshot = change(
+        snapshot, "commits", lambda rows: [row | {"reported_lag": reported} for row in rows]
     )
     lag = measure_lag(groups(snapshot)[0].partitions, OffsetReset.of(reset))
     return (
@@ -47,6 +50,20 @@ def _lag(reset=None, *, begin=10, end=100, committed):
 def test_each_situation_has_its_lag_and_reason(situation, numbers, expected):
     """Shown lag, basis, lost records and the strategies' lag follow the table in `docs/reference/metrics.md`."""
     assert expected == _lag(**numbers), situation
+
+
+@pytest.mark.parametrize(
+    ("committed", "reported", "expected"),
+    [
+        (40, 7, (7, LagBasis.REPORTED, 0, 7)),
+        (40, None, (60, LagBasis.COMMITTED, 0, 60)),
+        (4, 200, (90, LagBasis.BELOW_BEGIN, 6, 90)),
+        (None, 0, (None, LagBasis.NO_COMMIT, None, 0)),
+    ],
+)
+def test_the_lag_that_a_broker_reports_of_a_share_group_counts(committed, reported, expected):
+    """Behind the start offset some records may be acknowledged; what retention has deleted is no lag."""
+    assert _lag(committed=committed, reported=reported) == expected
 
 
 @pytest.mark.parametrize(

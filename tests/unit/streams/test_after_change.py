@@ -65,7 +65,11 @@ def _told(application):
             name: getattr(application, name).tolist()
             for name in ("owner", "thread", "client_of", "copies_start", "copies")
         },
-        **{f"of {field.name}": list(getattr(members, field.name)) for field in fields(members)},
+        **{
+            f"of {field.name}": list(getattr(members, field.name))
+            for field in fields(members)
+            if field.name != "offsets"  # what is on a disk is among the lags
+        },
     }
 
 

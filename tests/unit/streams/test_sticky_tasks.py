@@ -384,3 +384,30 @@ def test_an_application_without_members_is_infeasible():
     """Tasks need somebody."""
     with pytest.raises(Infeasible, match="1 tasks and no member"):
         assign_sticky_server(_plain(["0_0"], 1), _threads([]), 0)
+
+
+def test_a_quota_is_rounded_up_from_kafka_4_4_on():
+    """Two threads of three: of five tasks that it had, a client keeps three, and four from then on."""
+    app = _with_past([f"0_{p}" for p in range(5)], [("0_0 0_1 0_2 0_3 0_4", ""), ("", "")], (2, 1))
+    kept = [
+        place_sticky(app, TaskConfig(release=release)).active.tolist().count(0)
+        for release in ((4, 3), (4, 4))
+    ]
+    assert kept == [3, 4]
+
+
+def test_who_reports_offsets_of_a_store_gets_its_task_from_kafka_4_4_on():
+    """A member that is back under another id has no past before; of two that report, the one further along gets it."""
+    app = _plain(["0_0"], 3)
+    back = replace(_threads([0, 1, 2]), offsets=[{}, {0: 10}, {0: 500}])
+    owners = [
+        assign_sticky_server(app, back, 0, release).active.tolist() for release in ((4, 3), (4, 4))
+    ]
+    assert owners == [[0], [2]]
+
+
+def test_a_copy_that_is_assigned_comes_before_one_that_is_only_reported():
+    """However far the other one is."""
+    app = _plain(["0_0"], 3)
+    both = replace(_threads([0, 1, 2], standby=[(), (0,), ()]), offsets=[{}, {}, {0: 500}])
+    assert assign_sticky_server(app, both, 0, (4, 4)).active.tolist() == [1]

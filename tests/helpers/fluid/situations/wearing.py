@@ -8,6 +8,7 @@ from tests.helpers.fluid.plan import (
     Join,
     Leave,
     Member,
+    Swap,
     Topic,
     Traffic,
     at,
@@ -18,7 +19,12 @@ from tests.helpers.fluid.situations.common import CAPACITY, TOLD, busy, fine, gr
 from tests.helpers.fluid.truth import Diagnosis, Kind, Situation
 
 ALL = (0, 1, 2, 3)
+DEAL = (0, 0, 1, 1, 2, 2, 3, 3)
 OPENED = frozenset({Kind.OPENED}) | TOLD
+
+
+NOBODYS = (*DEAL, *DEAL[:6], -1, -1)
+"""What range gives four members of two topics, but for the last two partitions."""
 
 
 def _leak(*who: int) -> tuple[Capacity, ...]:
@@ -90,6 +96,22 @@ WEARING = (
             ),
         ),
         truths=(fine(),),
+    ),
+    Situation(
+        says="Somebody's own assignor deals out two partitions to nobody for an hour, until range is elected again.",
+        group=busy(
+            "unassigned-partitions",
+            events=(Swap(at=at(20), to=NOBODYS), Swap(at=at(32), to="range")),
+        ),
+        truths=(
+            fine(3, 20),
+            true(Diagnosis.UNASSIGNED, 22, 31, subjects=(("t1", 6), ("t1", 7))),
+            true(Diagnosis.CATCHING_UP, 35, 38),
+            fine(60),
+        ),
+        required={Kind.OPENED: 30, Kind.RESOLVED: 70},
+        allowed=TOLD,
+        begins=20,
     ),
     Situation(
         says="A producer dies in a transaction that nobody aborts for four hours: one partition is read no further.",
