@@ -318,6 +318,8 @@ CREATE TABLE rebalance (
     partitions_moved INTEGER,
     partition_seconds DOUBLE PRECISION NOT NULL,
     delayed_records DOUBLE PRECISION,
+    pause_seconds DOUBLE PRECISION NOT NULL,
+    pause_basis TEXT NOT NULL,
     with_remedy JSONB,
     facts JSONB NOT NULL,
     CONSTRAINT rebalance_pkey PRIMARY KEY (snapshot_id, group_id),
@@ -343,6 +345,8 @@ COMMENT ON COLUMN rebalance.restarted IS 'Identities that restarted, at most 20.
 COMMENT ON COLUMN rebalance.partitions_moved IS 'Number of reassigned partitions; null while the group is rebalancing.';
 COMMENT ON COLUMN rebalance.partition_seconds IS 'Partition-seconds without consumption.';
 COMMENT ON COLUMN rebalance.delayed_records IS 'Records that arrived meanwhile; null if the incoming rate is unknown.';
+COMMENT ON COLUMN rebalance.pause_seconds IS 'Pause of one rebalance that the cost is based on.';
+COMMENT ON COLUMN rebalance.pause_basis IS 'Source of this pause: configured, observed, at most, at least, as its client library, usual (assumed).';
 COMMENT ON COLUMN rebalance.with_remedy IS 'The same with other settings: a list of {remedy, partition_seconds, delayed_records}.';
 COMMENT ON COLUMN rebalance.facts IS 'Evidence, as in group_metrics.';
 
