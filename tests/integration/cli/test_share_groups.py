@@ -54,7 +54,7 @@ class Behind:
 @pytest.fixture
 def behind(kafka_cluster: ClusterInUse) -> Iterator[Behind]:
     """Two members that do one record a second each, with fifty in each of three partitions."""
-    prefix = f"{kafka_cluster.prefix}share-"
+    prefix = f"{kafka_cluster.prefix}backlog-"
     plan = GroupPlan("queue", "a backlog", "share", ("jobs",), MEMBERS, speed=1)
     with Stage.on(kafka_cluster.bootstrap, prefix) as stage:
         begin_at_the_first(stage.admin, prefix + plan.name)
