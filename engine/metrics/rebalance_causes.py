@@ -12,7 +12,7 @@ whether a change is one of many:
 | subscription changed | the group subscribes to other topics |
 | partitions added | a subscribed topic was created or has more partitions |
 | coordinator moved | another broker coordinates the group |
-| poll timeout | a member left while its partitions had lag and no commits, and returned after it had left |
+| poll timeout | a member had lag and no commits, left, and returned, under KIP-848 with the same id |
 | session timeout | the same, and it did not return |
 | member restarted | a member returned with another member id |
 | members added, members removed | the others |
@@ -411,6 +411,8 @@ class Course:
         if change.any:
             cause, names = self._of_members(at)
             return cause, names, None, None, ()
+        if now.epoch != then.epoch and (back := self._back_with_their_id(at)):
+            return RebalanceCause.POLL_TIMEOUT, back, None, None, ()
         return RebalanceCause.UNKNOWN, (), None, None, ()
 
     def _of_members(self, at: int) -> tuple[RebalanceCause, tuple[str, ...]]:
@@ -437,6 +439,15 @@ class Course:
         if came:
             return RebalanceCause.MEMBER_RESTARTED, came
         return RebalanceCause.MEMBERS_REMOVED, gone
+
+    def _back_with_their_id(self, at: int) -> tuple[str, ...]:
+        """
+        Names of members that committed nothing before an interval with rebalances, and are still in the group.
+
+        A member of the consumer protocol leaves when it polls again, and returns at once under the same id.
+        """
+        names = self.looks[at + 1].names
+        return tuple(name for id, name in names.items() if self._stuck(id, at + 1) > 0)
 
     def _twice(self, at: int, names: Sequence[str]) -> bool:
         """Whether a name stood for two members in a snapshot."""

@@ -19,10 +19,10 @@ SNAPSHOTS = 12
 FIRST = 22.0
 """When the first step is done: three snapshots are quiet, and so are the last ones."""
 
-POLL_SECONDS = 6.0
+POLL_SECONDS = 16.0
 """`max.poll.interval.ms` where it is exceeded; the session of a classic member is as long there, as it must be."""
 
-STALL_SECONDS = 13.0
+STALL_SECONDS = 30.0
 """How long a handler hangs."""
 
 DYING = 3
@@ -112,7 +112,7 @@ def stalls(*at: float) -> Script:
 def freezes(_: int) -> Iterator[Step]:
     """A member's process stands still for longer than its session."""
     yield FIRST, "freeze", 1
-    yield FIRST + 23, "thaw", 1
+    yield FIRST + 33, "thaw", 1
 
 
 def dies(_: int) -> Iterator[Step]:
@@ -197,7 +197,7 @@ SCENES: Mapping[str, tuple[Plan, ...]] = {
     "scaler-flapping": (*map(_scaler, KINDS), _scaler("renamed", "cooperative", clients="new")),
     "poll-timeout": (
         *map(_poll, KINDS),
-        _poll("again", "range", script=stalls(FIRST, FIRST + 24)),
+        _poll("again", "range", script=stalls(FIRST, FIRST + 44)),
         _poll("static", "range", static=True),
     ),
     "session-timeout": (

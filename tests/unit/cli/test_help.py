@@ -20,7 +20,7 @@ from tests.helpers.made_tables import ROOT
 from tests.unit.cli.conftest import Run
 
 ORDER = """
-    lag top advise tasks report serve query mcp runbook whatif readiness elect explain diff plan alerts silence ack
+    lag top advise tasks report serve query rebalances mcp runbook whatif readiness elect explain diff plan alerts silence ack
     snapshot recording backtest backfill ledger assign check-assignor doctor admin
 """
 COMMANDS = tuple(ORDER.split())

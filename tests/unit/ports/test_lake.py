@@ -39,7 +39,7 @@ def metrics(*names: str, lag: int = 0) -> dict[str, Table]:
             for p in range(2)
         ],
     }
-    return {name: Table.from_rows(rows[name], schema) for name, schema in METRICS.items()}
+    return {name: Table.from_rows(rows.get(name, []), schema) for name, schema in METRICS.items()}
 
 
 def part(lake: Lake, run: str, number: int, *names: str, lag: int = 0) -> WrittenPart:
@@ -60,7 +60,7 @@ def test_parts_are_seen_when_they_are_finished_and_read_in_their_order(lake: Lak
         measured(lake)
     manifest = lake.finish("metrics", ONLY, "a", [late, early], {"why": "test"})
     assert measured(lake) == ["d", "b", "c", "a"]
-    assert manifest.rows == {"group_metrics": 4, "member_metrics": 0, "partition_metrics": 8}
+    assert manifest.rows == {"group_metrics": 4, "member_metrics": 0, "partition_metrics": 8, "rebalances": 0}
     assert lake.manifest("metrics", ONLY) == manifest
     assert manifest.facts == {"why": "test"}
 
