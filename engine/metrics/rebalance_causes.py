@@ -326,16 +326,17 @@ class Course:
         if len(self.looks) < 2:
             return None
         now, then, change = self.looks[0], self.looks[1], self.changes[0]
-        was, moved = self._moved()
-        advanced = None if None in (now.epoch, then.epoch) else now.epoch - then.epoch  # type: ignore[operator]
-        if advanced is not None and advanced < 0:
-            advanced = None  # a group that was deleted and created again
+        rest = self._at_rest(1)
+        was, moved = self._moved(rest)
+        advanced = self._advanced()
         grown = self._topics(0)
         seen = sum(id not in now.static for id in change.came)
         seen += sum(id not in then.static for id in change.gone)
         if not (change.any or advanced or moved.any() or now.moving or any(grown)):
             return None
-        number = advanced if advanced is not None else max(seen, int(moved.any() or now.moving))
+        # one that a snapshot found under way was counted there
+        begun = not then.moving and (bool(moved.any()) or now.moving)
+        number = advanced if advanced is not None else max(seen, int(begun))
         if number == 0 and not change.any and any(grown):
             number = int(advanced is None)
         cause, names, times, of, topics = self._cause(0)
@@ -344,12 +345,12 @@ class Course:
             cause, names, times, of, topics = self._cause(1)
         gone_without = np.zeros(len(was))
         for id, seconds in change.stuck.items():
-            gone_without[self._owned(id, 1)] = seconds
+            gone_without[self._owned(id, rest)] = seconds
         back = set(change.restarted)
         of_restarted = np.zeros(len(was), np.bool_)
         old_ids = [id for id in change.gone if then.names[id] in back]
         for id in old_ids:
-            of_restarted |= self._owned(id, 1)
+            of_restarted |= self._owned(id, rest)
         return Caused(
             cause=cause,
             number=number,
@@ -372,18 +373,33 @@ class Course:
             moving=now.moving,
         )
 
-    def _moved(self) -> tuple[Flags, Flags]:
-        """(n) partitions with an owner before, and those of them with another owner now."""
-        was: Flags = self._owners(1) != NONE
+    def _at_rest(self, at: int) -> int:
+        """The newest snapshot from *at* on back in which members tell what they have; without one, *at*."""
+        told = (
+            place for place in range(at, len(self.looks)) if self.looks[place].topics is not None
+        )
+        return next(told, at)
+
+    def _advanced(self) -> int | None:
+        """By how much the epoch rose since it was known last; None unknown."""
+        epochs = [look.epoch for look in self.looks]
+        now, before = epochs[0], next((one for one in epochs[1:] if one is not None), None)
+        if now is None or before is None or now < before:
+            return None  # lower: the group was deleted and created again
+        return now - before
+
+    def _moved(self, rest: int) -> tuple[Flags, Flags]:
+        """(n) partitions with an owner in an earlier snapshot, and those of them with another owner now."""
+        was: Flags = self._owners(rest) != NONE
         if self.looks[0].moving and not (self._owners(0) != NONE).any():
             return was, np.zeros_like(was)
-        owner = self.samples.owner[:2, self.rows]
-        moved: Flags = was & (owner[0] != owner[1])
+        owner = self.samples.owner[:, self.rows]
+        moved: Flags = was & (owner[0] != owner[rest])
         return was, moved
 
     def _topics(self, at: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Topics that the group began or ceased to subscribe to, and those with more partitions."""
-        now, then = self.looks[at].topics, self.looks[at + 1].topics
+        now, then = self.looks[at].topics, self.looks[self._at_rest(at + 1)].topics
         if not now or not then:
             return (), ()
         others = tuple(sorted(now.keys() ^ then.keys()))

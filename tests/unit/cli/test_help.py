@@ -20,8 +20,8 @@ from tests.helpers.made_tables import ROOT
 from tests.unit.cli.conftest import Run
 
 ORDER = """
-    lag top advise tasks report serve query rebalances mcp runbook whatif readiness elect explain diff plan alerts silence ack
-    snapshot recording backtest backfill ledger assign check-assignor doctor admin
+    lag top advise tasks report serve query rebalances mcp runbook whatif readiness elect explain diff plan
+    alerts silence ack snapshot recording backtest backfill ledger assign check-assignor doctor admin
 """
 COMMANDS = tuple(ORDER.split())
 FAMILIES = {

@@ -60,7 +60,12 @@ def test_parts_are_seen_when_they_are_finished_and_read_in_their_order(lake: Lak
         measured(lake)
     manifest = lake.finish("metrics", ONLY, "a", [late, early], {"why": "test"})
     assert measured(lake) == ["d", "b", "c", "a"]
-    assert manifest.rows == {"group_metrics": 4, "member_metrics": 0, "partition_metrics": 8, "rebalances": 0}
+    assert manifest.rows == {
+        "group_metrics": 4,
+        "member_metrics": 0,
+        "partition_metrics": 8,
+        "rebalances": 0,
+    }
     assert lake.manifest("metrics", ONLY) == manifest
     assert manifest.facts == {"why": "test"}
 
