@@ -505,7 +505,9 @@ class Course:
             )
         turns = _reversals([len(look.names) for look in reversed(self.looks)])
         came = {id for change in self.changes for id in change.came}
-        brief = came & {id for change in self.changes for id in change.gone}
+        # a member that stopped before it left was not removed by a scaler
+        left = {id for change in self.changes for id in change.gone if id not in change.stuck}
+        brief = came & left
         stay = sum(all(id in look.names for look in self.looks) for id in self.looks[-1].names)
         if turns >= REVERSALS and brief and 2 * stay >= len(self.looks[-1].names) > 0:
             flapping = tuple(sorted({self._name(id) for id in brief}))
