@@ -6,7 +6,7 @@ whether a change is one of many:
 
 | cause | evidence |
 | --- | --- |
-| crash loop | a member (by instance id, client id, or client id and host) joined 3 times or more in the lookback |
+| crash loop | a member (by instance id, client id, or client id and host) joined 3 times or more |
 | scaler flapping | members that come and go together: the number of members rose and fell twice or more |
 | deploy | new members replace 2 or more of those at the beginning of the lookback, each once |
 | subscription changed | the group subscribes to other topics |
@@ -23,8 +23,11 @@ difference counts all rebalances in between. Otherwise each dynamic member that 
 too many if several joined at once, and too few if a member came and went between two snapshots.
 
 **What it does not do**: distinguish a process that crashes from one that a scheduler restarts, or a member whose
-`max.poll.interval.ms` expired from one that was suspended: both leave after their commits stopped and return. A scaler
-that adds and removes one member under one name looks like a crash loop.
+`max.poll.interval.ms` expired from one that was suspended: both leave after their commits stopped, and return. A
+process that crashes often, leaves cleanly each time and stays away for long looks like one that a scaler adds and
+removes.
+
+`rebalance_course` has what consecutive snapshots show.
 
 Source: KIP-345 (static members), KIP-848 (epochs), KIP-62 (poll and session timeouts).
 """
@@ -40,11 +43,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..model.arrays import NONE, Flags, Floats, Indices
-from ..model.batch import GroupBatch, count_by
+from ..model.arrays import NONE, Flags, Floats
+from ..model.batch import count_by
 from ..model.facts import Fact, finding
 from ..model.states import RebalanceCause
 from .past import Past
+from .rebalance_course import Course
 from .rebalances import marks_of
 from .samples import Samples
 
@@ -57,58 +61,8 @@ MANY = 5
 REVERSALS = 2
 """Changes of direction of the number of members that make a scaler flapping."""
 
-HALF = 0.5
-"""A member that committed less than this share of its incoming records, while the others did more, had stopped."""
-
 REPLACED, SHARE = 2, 3
 """A deploy replaces at least so many members, and one in so many unless all within `SHARE` consecutive intervals."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Look:
-    """
-    A group in one of its snapshots.
-
-    Attributes:
-        taken_at: Start of the snapshot.
-        moving: Whether the group was rebalancing.
-        epoch: Group epoch, or the newest generation that a member tells; None unknown.
-        coordinator: Id of the broker that coordinates it; None unknown.
-        names: Member id -> name that survives restarts.
-        static: Ids of members with an instance id.
-        topics: Subscribed topics -> number of their partitions, 0 if they do not exist; None if a member tells no
-            subscription.
-    """
-
-    taken_at: datetime
-    moving: bool
-    epoch: int | None
-    coordinator: int | None
-    names: Mapping[str, str]
-    static: frozenset[str]
-    topics: Mapping[str, int] | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """
-    What changed between two consecutive snapshots.
-
-    Attributes:
-        came, gone: Member ids.
-        restarted: Names of members that returned with another id, or are in the group twice.
-        stuck: Those of *gone* whose partitions had lag and no commits in the interval before -> for how many seconds.
-    """
-
-    came: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
-    restarted: tuple[str, ...] = ()
-    stuck: Mapping[str, float]
-
-    @property
-    def any(self) -> bool:
-        """Whether members came or went."""
-        return bool(self.came or self.gone)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -225,8 +179,8 @@ class RebalanceCauses:
         return hot
 
     @cached_property
-    def _courses(self) -> dict[int, Course]:
-        return {group: Course(self.past, self.samples, group) for group in self.looked_at}
+    def _courses(self) -> dict[int, Judgment]:
+        return {group: Judgment(self.past, self.samples, group) for group in self.looked_at}
 
     @cached_property
     def newest(self) -> dict[int, Caused]:
@@ -255,70 +209,8 @@ class RebalanceCauses:
         return {group for group, each in self._courses.items() if each.deploying}
 
 
-class Course:
-    """One group over the lookback: snapshot 0 is the newest."""
-
-    def __init__(self, past: Past, samples: Samples, group: int) -> None:
-        self.past, self.samples, self.group = past, samples, group
-        places = [(past.now, group), *past.snapshots_of(group)]
-        self.rows = past.now.rows(group)
-        self._places = places
-        named = _named_by_client(places)
-        self.looks = [_look(batch, number, named) for batch, number in places]
-
-    @cached_property
-    def changes(self) -> list[Change]:
-        """What changed in each interval, the newest first."""
-        return [self._change(at) for at in range(len(self.looks) - 1)]
-
-    def _change(self, at: int) -> Change:
-        now, then = self.looks[at], self.looks[at + 1]
-        came = tuple(id for id in now.names if id not in then.names)
-        gone = tuple(id for id in then.names if id not in now.names)
-        before = Counter(then.names.values())
-        back = [now.names[id] for id in came if before[now.names[id]]]
-        stuck = {id: seconds for id in gone if (seconds := self._stuck(id, at + 1)) > 0}
-        return Change(came=came, gone=gone, restarted=tuple(dict.fromkeys(back)), stuck=stuck)
-
-    def _owned(self, member: str, at: int) -> Flags:
-        """(n) the partitions of a member in a snapshot."""
-        batch, number = self._places[at]
-        own = batch.members_of(number)
-        ids = batch.members.ids[own]
-        if member not in ids:
-            return np.zeros(self.rows.stop - self.rows.start, np.bool_)
-        mine: Flags = self._owners(at) == own.start + list(ids).index(member)
-        return mine
-
-    def _owners(self, at: int) -> Indices:
-        """(n) owners in a snapshot, numbered as in its own batch."""
-        if at == 0:
-            return self.past.now.partitions.owner[self.rows]
-        owners: Indices = self.past.owners[at - 1, self.rows]
-        return owners
-
-    def _stuck(self, member: str, at: int) -> float:
-        """Seconds up to snapshot *at* for which a member committed nothing though its partitions had lag."""
-        samples, mine = self.samples, self._owned(member, at)
-        behind = samples.committed[at, self.rows] < samples.end[at, self.rows]
-        seconds = 0.0
-        for interval in range(at, len(self.looks) - 1):
-            if not (mine & behind).any() or (mine & ~self._owned(member, interval + 1)).any():
-                break
-            share, others = self._share(interval, mine), self._share(interval, ~mine)
-            if share is None or share >= HALF or (others is not None and others < HALF):
-                break
-            lasted = float(np.nanmax(samples.seconds[interval, self.rows][mine], initial=0.0))
-            seconds += (1 - share) * lasted
-            if share > 0:
-                break
-        return seconds
-
-    def _share(self, interval: int, rows: Flags) -> float | None:
-        """Committed over incoming records of some partitions in an interval; None if nothing came, or unknown."""
-        arrived = float(self.samples.arrived[interval, self.rows][rows].sum())
-        consumed = float(self.samples.consumed[interval, self.rows][rows].sum())
-        return consumed / arrived if arrived > 0 and not np.isnan(consumed) else None
+class Judgment(Course):
+    """Why one group rebalanced."""
 
     @cached_property
     def newest(self) -> Caused | None:
@@ -326,10 +218,10 @@ class Course:
         if len(self.looks) < 2:
             return None
         now, then, change = self.looks[0], self.looks[1], self.changes[0]
-        rest = self._at_rest(1)
-        was, moved = self._moved(rest)
-        advanced = self._advanced()
-        grown = self._topics(0)
+        rest = self.at_rest(1)
+        was, moved = self.moved(rest)
+        advanced = self.advanced()
+        grown = self.topics(0)
         seen = sum(id not in now.static for id in change.came)
         seen += sum(id not in then.static for id in change.gone)
         if not (change.any or advanced or moved.any() or now.moving or any(grown)):
@@ -343,14 +235,10 @@ class Course:
         if cause is RebalanceCause.UNKNOWN and len(self.looks) > 2:
             # cooperative members rejoin, and members of the consumer protocol reconcile, after the change itself
             cause, names, times, of, topics = self._cause(1)
-        gone_without = np.zeros(len(was))
-        for id, seconds in change.stuck.items():
-            gone_without[self._owned(id, rest)] = seconds
+        gone_without = np.array([*change.stuck.values(), 0.0])[self.of(change.stuck, rest)]
         back = set(change.restarted)
-        of_restarted = np.zeros(len(was), np.bool_)
         old_ids = [id for id in change.gone if then.names[id] in back]
-        for id in old_ids:
-            of_restarted |= self._owned(id, rest)
+        of_restarted = self.of(old_ids, rest) != NONE
         return Caused(
             cause=cause,
             number=number,
@@ -373,39 +261,6 @@ class Course:
             moving=now.moving,
         )
 
-    def _at_rest(self, at: int) -> int:
-        """The newest snapshot from *at* on back in which members tell what they have; without one, *at*."""
-        told = (
-            place for place in range(at, len(self.looks)) if self.looks[place].topics is not None
-        )
-        return next(told, at)
-
-    def _advanced(self) -> int | None:
-        """By how much the epoch rose since it was known last; None unknown."""
-        epochs = [look.epoch for look in self.looks]
-        now, before = epochs[0], next((one for one in epochs[1:] if one is not None), None)
-        if now is None or before is None or now < before:
-            return None  # lower: the group was deleted and created again
-        return now - before
-
-    def _moved(self, rest: int) -> tuple[Flags, Flags]:
-        """(n) partitions with an owner in an earlier snapshot, and those of them with another owner now."""
-        was: Flags = self._owners(rest) != NONE
-        if self.looks[0].moving and not (self._owners(0) != NONE).any():
-            return was, np.zeros_like(was)
-        owner = self.samples.owner[:, self.rows]
-        moved: Flags = was & (owner[0] != owner[rest])
-        return was, moved
-
-    def _topics(self, at: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Topics that the group began or ceased to subscribe to, and those with more partitions."""
-        now, then = self.looks[at].topics, self.looks[self._at_rest(at + 1)].topics
-        if not now or not then:
-            return (), ()
-        others = tuple(sorted(now.keys() ^ then.keys()))
-        grown = tuple(name for name in sorted(now.keys() & then.keys()) if now[name] > then[name])
-        return others, grown
-
     def _cause(
         self, at: int
     ) -> tuple[RebalanceCause, tuple[str, ...], int | None, int | None, tuple[str, ...]]:
@@ -413,7 +268,7 @@ class Course:
         now, then, change = self.looks[at], self.looks[at + 1], self.changes[at]
         if change.any and (again := self.repeated) is not None:
             return again.cause, again.names, again.times, again.of, ()
-        others, more = self._topics(at)
+        others, more = self.topics(at)
         if others and len(change.restarted) < REPLACED:
             return RebalanceCause.SUBSCRIPTION_CHANGED, (), None, None, others
         if change.any and (replaced := self._replaced):
@@ -463,7 +318,7 @@ class Course:
         A member of the consumer protocol leaves when it polls again, and returns at once under the same id.
         """
         names = self.looks[at + 1].names
-        return tuple(name for id, name in names.items() if self._stuck(id, at + 1) > 0)
+        return tuple(names[id] for id in self.stopped(at + 1))
 
     def _twice(self, at: int, names: Sequence[str]) -> bool:
         """Whether a name stood for two members in a snapshot."""
@@ -510,7 +365,7 @@ class Course:
         brief = came & left
         stay = sum(all(id in look.names for look in self.looks) for id in self.looks[-1].names)
         if turns >= REVERSALS and brief and 2 * stay >= len(self.looks[-1].names) > 0:
-            flapping = tuple(sorted({self._name(id) for id in brief}))
+            flapping = tuple(sorted({self.name(id) for id in brief}))
             return self._repeated(RebalanceCause.SCALER_FLAPPING, flapping, turns)
         return None
 
@@ -522,9 +377,6 @@ class Course:
             of=min(len(look.names) for look in self.looks),
             seconds=(self.looks[0].taken_at - self.looks[-1].taken_at).total_seconds(),
         )
-
-    def _name(self, member: str) -> str:
-        return next(look.names[member] for look in self.looks if member in look.names)
 
     def _away_together(self, names: Sequence[str]) -> bool:
         """
@@ -582,40 +434,6 @@ def evidence(caused: Caused) -> list[Fact]:
     if caused.missed:
         facts.append(finding("rebalances_unseen", after=caused.missed))
     return facts
-
-
-def _look(batch: GroupBatch, number: int, by_client: bool) -> Look:
-    header, own, members = batch.headers[number], batch.members_of(number), batch.members
-    ids, instances = members.ids[own], members.instance_ids[own]
-    names = members.client_ids[own] if by_client else members.identities[own]
-    told = [one for one in members.generations[own] if one is not None]
-    topics = None
-    if members.subscription_known[own].all() and batch.topics[number]:
-        rows, table = batch.rows(number), batch.partitions
-        chosen = table.topic[rows][table.assignable[rows]]
-        places, counts = np.unique(chosen, return_counts=True)
-        sizes = zip((table.topics[t] for t in places.tolist()), counts.tolist(), strict=True)
-        topics = {**dict.fromkeys(batch.topics[number], 0), **dict(sizes)}
-    return Look(
-        taken_at=header.taken_at,
-        moving=header.rebalancing,
-        epoch=header.epoch if header.epoch is not None else max(told, default=None),
-        coordinator=header.coordinator_id,
-        names={
-            id: instance or name for id, instance, name in zip(ids, instances, names, strict=True)
-        },
-        static=frozenset(
-            id for id, instance in zip(ids, instances, strict=True) if instance is not None
-        ),
-        topics=topics,
-    )
-
-
-def _named_by_client(places: Sequence[tuple[GroupBatch, int]]) -> bool:
-    """Whether client ids tell members apart, so that they are names that survive a change of host."""
-    listed = [batch.members.client_ids[batch.members_of(number)] for batch, number in places]
-    different = {name for clients in listed for name in clients}
-    return all(different) and len(different) >= max(map(len, listed))
 
 
 def _reversals(counts: Sequence[int]) -> int:
