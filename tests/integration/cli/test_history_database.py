@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -10,14 +11,15 @@ from evenkeel import sql
 from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.postgres.connection import application_name
-from evenkeel.engine.adapters.recording import Recording
+from evenkeel.engine.adapters.recording import Recording, open_recording
 from evenkeel.engine.cli.agent_tools import Snapshots, Tools
 from evenkeel.engine.cli.views.tables import to_json
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.tables import Table
-from evenkeel.engine.snapshots import VALIDATION
+from evenkeel.engine.snapshots import SNAPSHOT, VALIDATION
 from tests.helpers.snapshots import group, make_snapshot, store, topic
 from tests.integration.cli.conftest import objects
+from tests.rebalances.truth import FOLDER
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
@@ -171,3 +173,26 @@ def test_a_report_of_an_empty_history(run, database_url, empty_database, monkeyp
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", "postgresql://me@127.0.0.1:1/nowhere")
     unreachable = run("report", "--database")
     assert unreachable.exit_code == run("query", "groups").exit_code == 5
+
+
+def test_a_recorded_crash_loop_is_its_causes_its_cost_and_what_reduces_it(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, run: Any
+) -> None:
+    """What real brokers and members did, through the steps into Postgres and out by the verb."""
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", database_url)
+    recording = open_recording(FOLDER / "crash-loop.evenkeel")
+    settings, history, lake = Settings(), PostgresHistory(database_url), Recording()
+    for taken in recording.snapshot_ids:
+        manifest = recording.manifest("snapshot", taken)
+        tables = {name: recording.read(name, [taken]) for name in SNAPSHOT}
+        lake.write("snapshot", taken, tables, manifest.facts)
+        history.store_snapshot(lake.manifest("snapshot", taken), settings.version)
+        pipeline.record_metrics(lake, taken, pipeline.compute_metrics(lake, settings, taken))
+        pipeline.record_validation(lake, history, taken, "metrics", Table.from_rows([], VALIDATION))
+
+    shown = run("rebalances", "--group", "crash-loop-range", "--hours", "1000000")
+
+    assert "crash loop" in shown.stdout.splitlines()[0]
+    assert "static membership" in shown.stdout
+    assert "cooperative rebalancing" in shown.stdout
+    assert run("rebalances", "--group", "quiet-range-2", "--hours", "1000000").exit_code == 1
