@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from evenkeel.engine.adapters.recording import Recording
+from evenkeel.engine.adapters.recording import Recording, open_recording
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.model.tables import Numbers, Series, Table, concat_series, nulls, repeated
 from evenkeel.engine.pipeline.evaluate_groups import judge_chunk
@@ -20,6 +20,7 @@ from tests.helpers.fleet import Shape, make_fleet, snapshots, write_fleet
 from tests.helpers.fluid import SITUATIONS
 from tests.helpers.fluid.lake import situations_lake
 from tests.helpers.lake_snapshots import Taken
+from tests.rebalances.truth import FOLDER
 
 pytestmark = pytest.mark.slow
 
@@ -81,6 +82,17 @@ def test_who_waits_for_a_transaction_is_looked_at() -> None:
     assert "hanging-transaction" not in well
     assert hung.diagnosis == "hanging transaction"
     assert wrongly_well(lake, settings, ids[30])[0] == []
+
+
+def test_groups_whose_members_come_and_go_are_looked_at() -> None:
+    """Recorded crash loops whose group keeps up escape nobody; the groups beside them pass."""
+    recording = open_recording(FOLDER / "crash-loop.evenkeel")
+    newest = recording.snapshot_ids[9]
+
+    well = plainly_well(recording, Settings(), lookback_of(recording, Settings(), newest))
+
+    assert wrongly_well(recording, Settings(), newest)[0] == []
+    assert {name.partition("-")[0] for name in well} == {"quiet"}
 
 
 def test_most_that_keep_up_need_no_second_look() -> None:
