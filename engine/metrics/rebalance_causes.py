@@ -351,7 +351,7 @@ class Judgment(Course):
             for name in {self.looks[at].names[id] for id in change.came}
             if names[name] < 2  # a name that members share says nothing of one
         )
-        loopers = tuple(name for name, times in joins.items() if times >= RETURNS)
+        loopers = tuple(sorted(name for name, times in joins.items() if times >= RETURNS))
         if 2 * len(loopers) >= len(self.looks[0].names) > 1 and max(joins.values()) < MANY:
             loopers = ()
         if loopers and not self._away_together(loopers):

@@ -288,7 +288,7 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         ),
     ),
     Diagnosis.CRASH_LOOP: Words(
-        what="{names} joined {after} times within {before:duration}, one of {bound:member}",
+        what="{names} joined {after} times within {before:duration}; the group has {bound:member}",
         impact="{names} {joins|join} the group again and again, and each time the group rebalances",
         headline="crash loop of {who:member}, {after} joins in {before:roughly}",
         action="Check the logs and the restarts of the member.",

@@ -176,6 +176,8 @@ class Condition:
         for derived in ("silent", "stuck", "over"):
             vars(group).pop(derived, None)
         group.header, group.names = self.group, list(self.names)
+        group.members_count = len(group.names)
+        group.repeated = None  # what members did until now says nothing of others
         group.hosts = ["" if was == NONE else seen.hosts[was] for was in made.was.tolist()]
         group.topics, group.numbers = list(table.names), table.partition.tolist()
         group.owner, group.counted = owner, self.counted
@@ -188,6 +190,7 @@ class Condition:
         group.asked = lambda: [frozenset(m.subscription or ()) for m in self.group.members]
         for name in ("in_doubt", "jumped", "over_lost", "goes_on", "held", "evicted"):
             setattr(group, name, made.of_rows(getattr(seen, name), False))
+        group.helpless = group.held | group.unassigned
         group.consumed = made.of_rows(seen.consumed, np.nan)
         group.seconds = made.of_rows(seen.seconds, np.nan)
         group.capacity = np.where(np.isnan(self.firm), self.at_least, self.firm)

@@ -289,7 +289,8 @@ def test_a_group_in_mid_rebalance(stage: Stage) -> None:
         None,
     )
     assert seen.totals["findings"] == [
-        "rebalancing (PreparingRebalance): the assignment is changing"
+        "rebalancing (PreparingRebalance): the assignment is changing",
+        "1 rebalance: members added (rdkafka)",
     ]
 
 

@@ -34,7 +34,7 @@ def test_keys_lead_to_a_group_and_back_and_q_quits(terminal):
         assert "empty-with-commits" in terminal.drawn("q quit")
         assert terminal.settings != before
         terminal.press("\x1b[B")
-        terminal.drawn("keeps-rebalancing: the group is rebalancing")
+        terminal.drawn("keeps-rebalancing: keeps-rebalancing-")
         terminal.press("\r")
         assert "newsletters-0" in terminal.drawn("Esc back")
         terminal.press("\x1b")

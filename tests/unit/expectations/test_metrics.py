@@ -76,6 +76,7 @@ def of_group(name: str) -> Tables:
             member | {"member_id": "b", "partitions": 0, "lag": 0},
         ],
         "partition_metrics": partitions,
+        "rebalances": [],
     }
 
 
@@ -188,7 +189,7 @@ def test_an_expectation_that_is_broken_names_group_and_reason(case):
 def test_every_dataset_is_whole_and_of_its_snapshot():
     """Else nothing of it can be trusted: the metrics are rejected, no group withheld."""
     tables = healthy()
-    for rows in tables.values():
+    for rows in filter(None, tables.values()):
         rows[0]["snapshot_id"], rows[1]["snapshot_id"] = "test-20200101T000000Z-abcdef", None
     wrong = failures(as_tables(tables), manifest=dict.fromkeys(METRICS, 99))
     reasons = {
@@ -201,7 +202,7 @@ def test_every_dataset_is_whole_and_of_its_snapshot():
             f"the manifest says 99 rows, the table has {len(rows)}",
             "a row belongs to another snapshot: test-20200101T000000Z-abcdef",
             "a row has no snapshot id",
-        )
+        )[: None if rows else 1]
     }
 
 
