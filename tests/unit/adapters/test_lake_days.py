@@ -112,8 +112,8 @@ def test_a_finished_day_becomes_one_file_per_dataset(lake: FileLake, tmp_path: P
     before, manifest = content(filled(lake)), lake.manifest("metrics", snapshot_id(0))
     assert len(before) == 4 * 5 + 2 * 4
     did = compacted(lake, TOMORROW)
-    # nobody has a member's metrics, so they have no file
-    assert did == Compacted(files=3 * 5 + 4 * 3, into=7, swept=0)
+    # nobody has a member or rebalanced, so they have no file
+    assert did == Compacted(files=3 * 5 + 4 * 4, into=7, swept=0)
     assert content(lake) == before
     assert lake.manifest("metrics", snapshot_id(0)) == manifest
     names = tables_of(tmp_path)
