@@ -14,9 +14,10 @@ from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresShelf
 from evenkeel.engine.model.assignments import AdviceState
 from evenkeel.engine.model.errors import InputError
+from evenkeel.engine.model.states import PauseBasis, RebalanceCause, Remedy
 from evenkeel.engine.model.tables import Table
-from evenkeel.engine.records import CandidateRow, schema_of
-from evenkeel.engine.snapshots import METRICS
+from evenkeel.engine.records import CandidateRow, RebalanceRow, RemedyCost, schema_of, table_of
+from evenkeel.engine.snapshots import METRICS, split_snapshot_id
 from tests.helpers.history_rows import FIRST, advice, candidates, fill, manifest, metrics
 from tests.helpers.silenced import silence
 
@@ -54,10 +55,38 @@ def measured(
     """A snapshot in which the group of the test data has this lag, with its metrics alone; its id."""
     taken = manifest(number, cluster)
     history.store_snapshot(taken)
-    history.store_metrics(
-        taken.snapshot_id, metrics(taken.snapshot_id, {"orders-app": [lag]}, **columns)
-    )
+    tables = metrics(taken.snapshot_id, {"orders-app": [lag]}, **columns)
+    history.store_metrics(taken.snapshot_id, {**tables, "rebalances": deployed(taken.snapshot_id)})
     return taken.snapshot_id
+
+
+def deployed(snapshot_id: str) -> Table:
+    """The group of the test data rebalanced in a deploy."""
+    cluster, taken_at = split_snapshot_id(snapshot_id)
+    saved = RemedyCost(remedy=Remedy.COOPERATIVE, partition_seconds=2.0, delayed_records=None)
+    row = RebalanceRow(
+        snapshot_id=snapshot_id,
+        cluster=cluster,
+        group_id="orders-app",
+        config_version="c0ffee",
+        since=taken_at - timedelta(minutes=5),
+        until=taken_at,
+        cause=RebalanceCause.DEPLOY,
+        rebalances=2,
+        counted_by_epoch=False,
+        unseen_rebalances=None,
+        joined=(),
+        left_members=(),
+        restarted=("c@h",),
+        partitions_moved=0,
+        partition_seconds=10.0,
+        delayed_records=None,
+        pause_seconds=5.0,
+        pause_basis=PauseBasis.USUAL,
+        with_remedy=(saved,),
+        facts=(),
+    )
+    return table_of(RebalanceRow, [row])
 
 
 @pytest.fixture(scope="module")
