@@ -72,7 +72,7 @@ def judge_groups(
     Raises:
         SnapshotNotFound: The lake doesn't have the snapshot.
     """
-    lookback = lookback_of(lake, settings, snapshot_id)
+    lookback = lookback_of(lake, settings, snapshot_id, peers=False)
     listed = tuple(_group_ids(lake.read("groups", [snapshot_id], columns=["group_id"])))
     judged = [
         each

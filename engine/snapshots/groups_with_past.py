@@ -136,9 +136,14 @@ def of_the_past(ids: Iterable[str], read: Callable[[str], T]) -> Iterator[tuple[
             yield snapshot_id, found
 
 
-def lookback_of(lake: Lake, settings: Settings, snapshot_id: str) -> Lookback:
+def lookback_of(
+    lake: Lake, settings: Settings, snapshot_id: str, *, peers: bool = True
+) -> Lookback:
     """
     What a step reads that looks back.
+
+    Args:
+        peers: Whether it needs to know what is typical of the cluster's groups, which only metrics say.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
@@ -148,7 +153,8 @@ def lookback_of(lake: Lake, settings: Settings, snapshot_id: str) -> Lookback:
         ids=tuple(ids),
         withheld=dict(skipped_groups(lake, snapshot_id)),
         distrusted=distrusted(lake, ids[1:]),
-        typical=_from_metrics(lake, ids[1:], PEERS, None, typical_of) or Typical(),
+        typical=(_from_metrics(lake, ids[1:], PEERS, None, typical_of) if peers else None)
+        or Typical(),
     )
 
 
