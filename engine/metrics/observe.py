@@ -247,7 +247,8 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
     )
     delays = delay(samples, interval, batch.group, ASSUMED_INTERVAL)
     behind = np.nan_to_num(delays) > known.objective[batch.group]
-    rebalances, causes = Rebalances.of(past), RebalanceCauses(past, samples)
+    rebalances = Rebalances.of(past)
+    causes = RebalanceCauses(rebalances, samples)
     capacity = _capacity(samples, behind, interval, rebalances, known)
     evidence = Evidence(
         batch=batch,

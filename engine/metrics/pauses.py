@@ -27,7 +27,7 @@ from statistics import median
 
 from ..model.pauses import Pause
 from ..model.states import PauseBasis
-from ..records.pause_course import PauseCourse, Span, spans_of
+from ..records.pause_course import PauseCourse, PauseSpan, spans_of
 
 KNOWN = 3.0
 """An upper end is at most so many times the lower one where the middle is known to half of itself."""
@@ -43,25 +43,25 @@ def is_known(low: float, high: float) -> bool:
     return 0 < high <= KNOWN * low
 
 
-def one_of_each(spans: Iterable[Span]) -> list[Span]:
+def one_of_each(spans: Iterable[PauseSpan]) -> list[PauseSpan]:
     """
     Those that were shown at the same time as one, by their medians.
 
-    >>> one_of_each([Span(10, 1, 3), Span(10, 2, 4), Span(20, 5, 5)])
-    [Span(at=10, low=1.5, high=3.5), Span(at=20, low=5, high=5)]
+    >>> one_of_each([PauseSpan(10, 1, 3), PauseSpan(10, 2, 4), PauseSpan(20, 5, 5)])
+    [PauseSpan(at=10, low=1.5, high=3.5), PauseSpan(at=20, low=5, high=5)]
     """
-    found = defaultdict[float, list[Span]](list)
+    found = defaultdict[float, list[PauseSpan]](list)
     for span in spans:
         found[span.at].append(span)
-    return [Span(at, *_medians(some)) for at, some in found.items()]
+    return [PauseSpan(at, *_medians(some)) for at, some in found.items()]
 
 
-def _medians(spans: Sequence[Span]) -> tuple[float, float]:
+def _medians(spans: Sequence[PauseSpan]) -> tuple[float, float]:
     return median(span.low for span in spans), median(span.high for span in spans)
 
 
 def after(
-    before: PauseCourse | None, rebalances: Sequence[Span], restarts: Sequence[Span]
+    before: PauseCourse | None, rebalances: Sequence[PauseSpan], restarts: Sequence[PauseSpan]
 ) -> PauseCourse | None:
     """
     What is known of a group after a snapshot; None where nothing is.
@@ -83,7 +83,7 @@ def after(
 
 
 def pause_of(
-    spans: Sequence[Span], *, configured: float | None, peers: float | None, usual: float
+    spans: Sequence[PauseSpan], *, configured: float | None, peers: float | None, usual: float
 ) -> Pause:
     """
     For how long a group pauses, and how that is known.
@@ -94,10 +94,10 @@ def pause_of(
         peers: The median over observed groups of the same client library; None unknown.
         usual: The default.
 
-    >>> spans = [Span(0, 2, 4), Span(300, 1, 3), Span(600, 8, 9)]
+    >>> spans = [PauseSpan(0, 2, 4), PauseSpan(300, 1, 3), PauseSpan(600, 8, 9)]
     >>> pause_of(spans, configured=None, peers=None, usual=5)
     Pause(seconds=3.0, basis=<PauseBasis.OBSERVED: 'observed'>, observed=3)
-    >>> pause_of([Span(0, 0, 4)], configured=None, peers=7, usual=5)
+    >>> pause_of([PauseSpan(0, 0, 4)], configured=None, peers=7, usual=5)
     Pause(seconds=4, basis=<PauseBasis.AT_MOST: 'at most'>, observed=1)
     """
     expected, basis = (usual, PauseBasis.USUAL) if peers is None else (peers, PauseBasis.AS_LIBRARY)

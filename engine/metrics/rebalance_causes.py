@@ -27,7 +27,7 @@ too many if several joined at once, and too few if a member came and went betwee
 process that crashes often, leaves cleanly each time and stays away for long looks like one that a scaler adds and
 removes.
 
-`rebalance_course` has what consecutive snapshots show.
+`rebalance_timeline` has what consecutive snapshots show.
 
 Source: KIP-345 (static members), KIP-848 (epochs), KIP-62 (poll and session timeouts).
 """
@@ -47,9 +47,8 @@ from ..model.arrays import NONE, Flags, Floats
 from ..model.batch import count_by
 from ..model.facts import Fact, finding
 from ..model.states import RebalanceCause
-from .past import Past
-from .rebalance_course import Course
-from .rebalances import marks_of
+from .rebalance_timeline import Timeline
+from .rebalances import Rebalances
 from .samples import Samples
 
 RETURNS = 3
@@ -65,22 +64,38 @@ REPLACED, SHARE = 2, 3
 """A deploy replaces at least so many members, and one in so many unless all within `SHARE` consecutive intervals."""
 
 
+@dataclass(frozen=True, slots=True)
+class Why:
+    """
+    The cause of the rebalances of an interval.
+
+    Attributes:
+        cause: The most specific cause.
+        names: Members that it is about.
+        times: Joins of a crash loop, changes of direction of a flapping scaler, replaced members of a deploy.
+        of: Members before a deploy, else the fewest in the lookback.
+        topics: Topics that it is about.
+    """
+
+    cause: RebalanceCause
+    names: tuple[str, ...] = ()
+    times: int | None = None
+    of: int | None = None
+    topics: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Caused:
     """
     The rebalances of a group between its preceding snapshot and the newest one.
 
     Attributes:
-        cause: The most specific cause.
+        why: The cause.
         number: How many rebalances there were at least.
         by_epoch: Whether epochs or generations count them.
         missed: How many of them left no trace in the members; None unknown.
         since: Start of the preceding snapshot.
         joined, left, restarted: Names of members.
-        names: Members that the cause is about.
-        times: Joins of a crash loop, changes of direction of a flapping scaler, replaced members of a deploy.
-        of: Members before a deploy, else the fewest in the lookback.
-        topics: Topics that the cause is about.
         stuck_seconds: Seconds without commits before a timeout, by the name of the member.
         was, moved: (n) of the group's partitions, whether they had an owner before, and another one after.
         of_gone: (n) partitions whose owner left without a commit in the interval before; seconds, 0 elsewhere.
@@ -89,7 +104,7 @@ class Caused:
         moving: Whether the group is still rebalancing, so that its assignment is unknown.
     """
 
-    cause: RebalanceCause
+    why: Why
     number: int
     by_epoch: bool
     missed: int | None
@@ -97,10 +112,6 @@ class Caused:
     joined: tuple[str, ...]
     left: tuple[str, ...]
     restarted: tuple[str, ...]
-    names: tuple[str, ...]
-    times: int | None = None
-    of: int | None = None
-    topics: tuple[str, ...] = ()
     stuck_seconds: Mapping[str, float]
     was: Flags
     moved: Flags
@@ -108,6 +119,11 @@ class Caused:
     of_restarted: Flags
     static: bool
     moving: bool
+
+    @property
+    def cause(self) -> RebalanceCause:
+        """The most specific cause."""
+        return self.why.cause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,27 +149,20 @@ class Repeated:
 class RebalanceCauses:
     """The rebalances of the groups of a batch, and why they happened."""
 
-    def __init__(self, past: Past, samples: Samples) -> None:
+    def __init__(self, rebalances: Rebalances, samples: Samples) -> None:
         """
         Args:
-            past: The groups and their earlier samples.
+            rebalances: Members that came and went, with the groups and their earlier samples.
             samples: Offsets, times and owners of their partitions.
         """
-        self.past, self.samples = past, samples
+        self.rebalances, self.past, self.samples = rebalances, rebalances.past, samples
 
     @cached_property
     def looked_at(self) -> list[int]:
         """The groups that may have rebalanced in the lookback."""
         batch = self.past.now
         hot = batch.flags(lambda header: header.rebalancing)
-        marks = marks_of(batch.members)[:, 1]
-        known = {}
-        for old, of_group in zip(self.past.earlier, self.past.of_group, strict=True):
-            if id(old.members) not in known:
-                known[id(old.members)] = marks_of(old.members)[:, 1]
-            there = np.flatnonzero(of_group != NONE)
-            before = known[id(old.members)][of_group[there]]
-            hot[there] |= before != marks[there]
+        hot |= self.rebalances.changed.any(axis=0)
         owner = self.samples.owner
         if len(owner) > 1:
             had = (owner[1:] != NONE).any(axis=1) if owner.shape[1] else np.zeros(0, np.bool_)
@@ -179,8 +188,10 @@ class RebalanceCauses:
         return hot
 
     @cached_property
-    def _courses(self) -> dict[int, Judgment]:
-        return {group: Judgment(self.past, self.samples, group) for group in self.looked_at}
+    def _timelines(self) -> dict[int, ExplainedTimeline]:
+        return {
+            group: ExplainedTimeline(self.past, self.samples, group) for group in self.looked_at
+        }
 
     @cached_property
     def newest(self) -> dict[int, Caused]:
@@ -192,7 +203,7 @@ class RebalanceCauses:
         headers = self.past.now.headers
         found = (
             (group, each.newest)
-            for group, each in self._courses.items()
+            for group, each in self._timelines.items()
             if not headers[group].shares_partitions
         )
         return {group: caused for group, caused in found if caused is not None}
@@ -200,16 +211,16 @@ class RebalanceCauses:
     @cached_property
     def repeated(self) -> dict[int, Repeated]:
         """Crash loops and flapping scalers, by the number of the group."""
-        found = ((group, each.repeated) for group, each in self._courses.items())
+        found = ((group, each.repeated) for group, each in self._timelines.items())
         return {group: repeated for group, repeated in found if repeated is not None}
 
     @cached_property
     def deploying(self) -> set[int]:
         """The groups whose members are being replaced, each once."""
-        return {group for group, each in self._courses.items() if each.deploying}
+        return {group for group, each in self._timelines.items() if each.deploying}
 
 
-class Judgment(Course):
+class ExplainedTimeline(Timeline):
     """Why one group rebalanced."""
 
     @cached_property
@@ -231,16 +242,16 @@ class Judgment(Course):
         number = advanced if advanced is not None else max(seen, int(begun))
         if number == 0 and not change.any and any(grown):
             number = int(advanced is None)
-        cause, names, times, of, topics = self._cause(0)
-        if cause is RebalanceCause.UNKNOWN and len(self.looks) > 2:
+        why = self._cause(0)
+        if why.cause is RebalanceCause.UNKNOWN and len(self.looks) > 2:
             # cooperative members rejoin, and members of the consumer protocol reconcile, after the change itself
-            cause, names, times, of, topics = self._cause(1)
+            why = self._cause(1)
         gone_without = np.array([*change.stuck.values(), 0.0])[self.of(change.stuck, rest)]
         back = set(change.restarted)
         old_ids = [id for id in change.gone if then.names[id] in back]
         of_restarted = self.of(old_ids, rest) != NONE
         return Caused(
-            cause=cause,
+            why=why,
             number=number,
             by_epoch=advanced is not None,
             missed=None if advanced is None else max(0, advanced - seen),
@@ -248,10 +259,6 @@ class Judgment(Course):
             joined=tuple(n for id in change.came if (n := now.names[id]) not in back),
             left=tuple(n for id in change.gone if (n := then.names[id]) not in back),
             restarted=change.restarted,
-            names=names,
-            times=times,
-            of=of,
-            topics=topics,
             stuck_seconds={then.names[id]: s for id, s in change.stuck.items()},
             was=was,
             moved=moved,
@@ -261,55 +268,54 @@ class Judgment(Course):
             moving=now.moving,
         )
 
-    def _cause(
-        self, at: int
-    ) -> tuple[RebalanceCause, tuple[str, ...], int | None, int | None, tuple[str, ...]]:
-        """The cause of an interval: with names, how often, of how many, and topics."""
+    def _cause(self, at: int) -> Why:
+        """The cause of an interval."""
         now, then, change = self.looks[at], self.looks[at + 1], self.changes[at]
         if change.any and (again := self.repeated) is not None:
-            return again.cause, again.names, again.times, again.of, ()
+            return Why(again.cause, again.names, times=again.times, of=again.of)
         others, more = self.topics(at)
         if others and len(change.restarted) < REPLACED:
-            return RebalanceCause.SUBSCRIPTION_CHANGED, (), None, None, others
+            return Why(RebalanceCause.SUBSCRIPTION_CHANGED, topics=others)
         if change.any and (replaced := self._replaced):
-            return RebalanceCause.DEPLOY, replaced, len(replaced), len(self.looks[-1].names), ()
+            before = len(self.looks[-1].names)
+            return Why(RebalanceCause.DEPLOY, replaced, times=len(replaced), of=before)
         if others:
-            return RebalanceCause.SUBSCRIPTION_CHANGED, (), None, None, others
+            return Why(RebalanceCause.SUBSCRIPTION_CHANGED, topics=others)
         if more:
-            return RebalanceCause.PARTITIONS_ADDED, (), None, None, more
+            return Why(RebalanceCause.PARTITIONS_ADDED, topics=more)
         if None not in (now.coordinator, then.coordinator) and now.coordinator != then.coordinator:
-            return RebalanceCause.COORDINATOR_MOVED, (), None, None, ()
+            return Why(RebalanceCause.COORDINATOR_MOVED)
         if change.any:
-            cause, names = self._of_members(at)
-            return cause, names, None, None, ()
+            return self._of_members(at)
         if now.epoch != then.epoch and (back := self._back_with_their_id(at)):
-            return RebalanceCause.POLL_TIMEOUT, back, None, None, ()
-        return RebalanceCause.UNKNOWN, (), None, None, ()
+            return Why(RebalanceCause.POLL_TIMEOUT, back)
+        return Why(RebalanceCause.UNKNOWN)
 
-    def _of_members(self, at: int) -> tuple[RebalanceCause, tuple[str, ...]]:
+    def _of_members(self, at: int) -> Why:
+        """The cause of an interval in which members came or went, and nothing else happened."""
         now, then, change = self.looks[at], self.looks[at + 1], self.changes[at]
         came = tuple(now.names[id] for id in change.came)
         timed_out_before = self._timed_out(at)
         returned = tuple(name for name in came if name in timed_out_before)
         if returned:
-            return RebalanceCause.POLL_TIMEOUT, returned
+            return Why(RebalanceCause.POLL_TIMEOUT, returned)
         timed_out = tuple(then.names[id] for id in change.stuck)
         if timed_out:
             back = tuple(name for name in timed_out if name in now.names.values())
             # a process that restarts joins again before its old member expires
             if back and not self._twice(at + 1, back):
-                return RebalanceCause.POLL_TIMEOUT, back
-            return RebalanceCause.SESSION_TIMEOUT, timed_out
+                return Why(RebalanceCause.POLL_TIMEOUT, back)
+            return Why(RebalanceCause.SESSION_TIMEOUT, timed_out)
         before = {name for look in self.looks[at + 1 :] for name in look.names.values()}
         again = tuple(name for name in came if name in before)
         if again:
-            return RebalanceCause.MEMBER_RESTARTED, again
+            return Why(RebalanceCause.MEMBER_RESTARTED, again)
         if len(change.came) > len(change.gone):
-            return RebalanceCause.MEMBERS_ADDED, came
+            return Why(RebalanceCause.MEMBERS_ADDED, came)
         gone = tuple(then.names[id] for id in change.gone)
         if came:
-            return RebalanceCause.MEMBER_RESTARTED, came
-        return RebalanceCause.MEMBERS_REMOVED, gone
+            return Why(RebalanceCause.MEMBER_RESTARTED, came)
+        return Why(RebalanceCause.MEMBERS_REMOVED, gone)
 
     def _back_with_their_id(self, at: int) -> tuple[str, ...]:
         """
@@ -419,13 +425,14 @@ class Judgment(Course):
 
 def evidence(caused: Caused) -> list[Fact]:
     """What happened and what shows it: the cause, stopped members, and rebalances that left no other trace."""
+    why = caused.why
     facts = [
         finding(
-            caused.cause.measure,
-            caused.names or caused.topics,
+            why.cause.measure,
+            why.names or why.topics,
             before=caused.number,
-            after=caused.times,
-            bound=caused.of,
+            after=why.times,
+            bound=why.of,
             partitions=None if caused.moving else int(caused.moved.sum()),
         )
     ]

@@ -29,7 +29,7 @@ import numpy as np
 from ..model.arrays import NONE, Flags, Floats, Ints
 from ..model.batch import GroupBatch, Members
 from ..model.groups import GroupHeader
-from ..records.pause_course import Span
+from ..records.pause_course import PauseSpan
 from .past import Past
 from .pauses import is_known
 from .samples import Samples, any_of_owner, sums_by_owner
@@ -67,9 +67,9 @@ class Rebalances:
         """Those between the samples of some groups."""
         shape = (past.samples + 1, len(past.now))
         snapshot, marks = np.full(shape, NONE, np.int64), np.zeros((*shape, 2), np.int64)
-        snapshot[0], marks[0] = 0, marks_of(past.now.members)
+        snapshot[0], marks[0] = 0, _marks(past.now.members)
         known = {id(old.members): old.members for old in past.earlier}
-        by_place = {place: marks_of(members) for place, members in known.items()}
+        by_place = {place: _marks(members) for place, members in known.items()}
         for place, (old, sample, of_group) in enumerate(
             zip(past.earlier, past.sample, past.of_group, strict=True), 1
         ):
@@ -123,7 +123,7 @@ class Rebalances:
             self._lives[sample, group] = found
         return self._lives[sample, group]
 
-    def pauses(self, group: int, idle: Idle) -> list[Span]:
+    def pauses(self, group: int, idle: Idle) -> list[PauseSpan]:
         """For how long members stand still in a rebalance of a group, by each interval that shows it."""
         moments, spans = self.moments(group), [*self._under_way(group)]
         names = self.past.now.members.identities[self.past.now.members_of(group)]
@@ -134,10 +134,12 @@ class Rebalances:
             for member in np.flatnonzero(~np.isnan(idle.seconds[at])).tolist():
                 if then.get(names[member]) == before.get(names[member]):
                     low, high = idle.span(at, member) / self.number[at, group]
-                    spans.append(Span(moments[at], float(low) if one_way else 0.0, float(high)))
+                    spans.append(
+                        PauseSpan(moments[at], float(low) if one_way else 0.0, float(high))
+                    )
         return spans
 
-    def _under_way(self, group: int) -> Iterator[Span]:
+    def _under_way(self, group: int) -> Iterator[PauseSpan]:
         """How long the rebalances lasted that samples saw, with one before and one after."""
         count = self.samples_of(group)
         if not any(self.rebalancing[:, group]):
@@ -152,7 +154,7 @@ class Rebalances:
             low, high = moments[newest] - moments[oldest], moments[newest - 1] - moments[oldest + 1]
             is_eager = self.header(oldest + 1, group).assignor in EAGER
             if is_eager and is_known(low, high):
-                yield Span(moments[newest - 1], low / each, high / each)
+                yield PauseSpan(moments[newest - 1], low / each, high / each)
 
     @cached_property
     def rebalancing(self) -> Flags:
@@ -213,7 +215,7 @@ class Idle:
         return np.maximum([seconds - off, seconds + off], 0.0)
 
 
-def marks_of(members: Members) -> Ints:
+def _marks(members: Members) -> Ints:
     """(G, 2) a number for the dynamic members of each group, and one for all: the same for the same members."""
     names = zip(map(hash, members.ids), members.instance_ids, strict=True)
     marks = [(mark if instance is None else 0, mark) for mark, instance in names]

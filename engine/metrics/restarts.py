@@ -27,7 +27,7 @@ from itertools import pairwise
 
 from ..model.pauses import USUAL
 from ..model.states import GroupType
-from ..records.pause_course import Span
+from ..records.pause_course import PauseSpan
 from .pauses import is_known
 from .rebalances import Idle, Rebalances
 from .samples import Samples
@@ -67,14 +67,14 @@ class Restarts:
         names = enumerate(batch.members.identities[batch.members_of(self.group)])
         return {who: number for number, who in names if len(alone[who]) == 1}
 
-    def spans(self) -> list[Span]:
+    def spans(self) -> list[PauseSpan]:
         """For how long each was away."""
         samples = range(len(self._moments))
         lives = [self.rebalances.lives(sample, self.group) for sample in samples]
         several = {who for each in lives for who in each} if len(lives) > 1 else set()
         return [span for who in sorted(several) for span in self._of(who, lives)]
 
-    def _of(self, who: str, lives: Sequence[dict[str, set[str]]]) -> Iterator[Span]:
+    def _of(self, who: str, lives: Sequence[dict[str, set[str]]]) -> Iterator[PauseSpan]:
         """The restarts of one identity; while its old id is still listed beside the new one, it is back."""
         ids = [each.get(who, set()) for each in lives]
         alone = [sample for sample, own in enumerate(ids) if len(own) == 1]
@@ -87,7 +87,7 @@ class Restarts:
             if (span := self._span(who, older, back)) is not None:
                 yield span
 
-    def _span(self, who: str, last: int, back: int) -> Span | None:
+    def _span(self, who: str, last: int, back: int) -> PauseSpan | None:
         """
         For how long one was away; None where that says little.
 
@@ -113,7 +113,7 @@ class Restarts:
         if idle is not None:
             low, high = max(low, idle[0]), min(high, idle[1])
         says = is_known(low, high) or idle is not None or high < USUAL.restart_seconds
-        return Span(moments[back], low, high) if says and low <= high <= LONGEST else None
+        return PauseSpan(moments[back], low, high) if says and low <= high <= LONGEST else None
 
     def _idle(self, number: int, away: range, before: range) -> tuple[float, float] | None:
         """At least and at most for how long a member did nothing; None unknown, or where others made it stand still."""

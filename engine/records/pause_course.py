@@ -12,7 +12,7 @@ KEPT = 15
 """Of so many intervals with rebalances, and of so many with restarts, the newest are kept."""
 
 
-class Span(NamedTuple):
+class PauseSpan(NamedTuple):
     """
     How long something lasted, as far as it was seen.
 
@@ -40,19 +40,19 @@ class PauseCourse:
     )
 
     @classmethod
-    def of(cls, rebalances: Iterable[Span], restarts: Iterable[Span]) -> PauseCourse:
+    def of(cls, rebalances: Iterable[PauseSpan], restarts: Iterable[PauseSpan]) -> PauseCourse:
         """The newest `KEPT` of each."""
         newest = (sorted(spans)[-KEPT:] for spans in (rebalances, restarts))
         first, second = (tuple(chain.from_iterable(spans)) for spans in newest)
         return cls(rebalances=first, restarts=second)
 
 
-def spans_of(numbers: Iterable[float]) -> list[Span]:
+def spans_of(numbers: Iterable[float]) -> list[PauseSpan]:
     """
     A list of the record as spans.
 
     >>> spans_of((10.0, 1.0, 3.0, 20.0, 2.0, 4.0))
-    [Span(at=10.0, low=1.0, high=3.0), Span(at=20.0, low=2.0, high=4.0)]
+    [PauseSpan(at=10.0, low=1.0, high=3.0), PauseSpan(at=20.0, low=2.0, high=4.0)]
     """
     each = iter(numbers)
-    return [Span(*row) for row in zip(each, each, each, strict=True)]
+    return [PauseSpan(*row) for row in zip(each, each, each, strict=True)]

@@ -15,7 +15,7 @@ from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.model.tables import Table
 from evenkeel.engine.pipeline import lookback_of
 from evenkeel.engine.pipeline.measure import measure_chunk, record_metrics
-from evenkeel.engine.records.pause_course import Span, spans_of
+from evenkeel.engine.records.pause_course import PauseSpan, spans_of
 from evenkeel.engine.snapshots import SNAPSHOT
 from tests.helpers.fluid import Commits, Member, simulate, snapshots
 from tests.helpers.fluid.plan import Group, Join, Leave, Restart, steady
@@ -114,7 +114,7 @@ def _frequent() -> dict[str, dict[str, Any]]:
     return _rows(FREQUENT, *known, *OTHERS.values(), *PEERS.values())
 
 
-def _restarts(row: Mapping[str, Any]) -> Iterator[Span]:
+def _restarts(row: Mapping[str, Any]) -> Iterator[PauseSpan]:
     course = row["pause_course"]
     return iter(spans_of(course["restarts"]) if course else ())
 

@@ -66,7 +66,7 @@ class Change:
         return bool(self.came or self.gone)
 
 
-class Course:
+class Timeline:
     """One group over the lookback: snapshot 0 is the newest, interval 0 lies between snapshots 1 and 0."""
 
     def __init__(self, past: Past, samples: Samples, group: int) -> None:
