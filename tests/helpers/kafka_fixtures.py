@@ -24,8 +24,8 @@ from tests.helpers.kafka_session import (
     await_settled,
     start_workload,
 )
-from tests.stage.kafka.brokers import KafkaCluster
-from tests.stage.process import LocalClusterError, stop, sweep
+from tests.helpers.own_brokers import own_brokers
+from tests.stage.process import LocalClusterError, stop
 from tests.stage.workload import topics
 
 PREFIX = "evenkeel-test-"
@@ -46,11 +46,8 @@ def kafka_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterI
         prefix = f"{PREFIX}{uuid.uuid4().hex[:6]}-"
         yield ClusterInUse(named, prefix, owned=False, directory=directory)
         return
-    try:
-        with KafkaCluster(directory / "brokers", home=directory, throw_away=True) as brokers:
-            yield ClusterInUse(brokers.bootstrap, PREFIX, True, directory, brokers)
-    finally:
-        sweep(directory)
+    with own_brokers(directory) as brokers:
+        yield ClusterInUse(brokers.bootstrap, PREFIX, True, directory, brokers)
 
 
 @pytest.fixture(scope="session")

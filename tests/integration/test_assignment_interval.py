@@ -10,6 +10,7 @@ import pytest
 
 from evenkeel.engine.model.states import REBALANCING
 from tests.helpers.kafka_stage import Stage, taken
+from tests.helpers.own_brokers import own_brokers
 from tests.integration.test_target_assignments import (
     EQUAL,
     SIZES,
@@ -19,9 +20,7 @@ from tests.integration.test_target_assignments import (
     targets,
     with_members,
 )
-from tests.stage.kafka.brokers import KafkaCluster
-from tests.stage.kafka.jars import NEWER_VERSION, resolve_jars
-from tests.stage.process import sweep
+from tests.stage.kafka.jars import NEWER_VERSION
 
 pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.timeout(1500)]
 
@@ -39,19 +38,13 @@ def interval_seconds(request: pytest.FixtureRequest) -> int:
 def stage(interval_seconds: int, tmp_path: Path) -> Iterator[Stage]:
     """Brokers of the newest release with the interval, and the topics."""
     settings = {"group.consumer.assignment.interval.ms": str(1000 * interval_seconds)}
-    jars = resolve_jars(version=NEWER_VERSION)
-    try:
-        with (
-            KafkaCluster(
-                tmp_path / "b", home=tmp_path, jars=jars, throw_away=True, settings=settings
-            ) as brokers,
-            Stage.on(brokers.bootstrap, "evenkeel-test-interval-") as made,
-        ):
-            for name, size in SIZES.items():
-                made.topic(name, [0] * size)
-            yield made
-    finally:
-        sweep(tmp_path)
+    with (
+        own_brokers(tmp_path, version=NEWER_VERSION, settings=settings) as brokers,
+        Stage.on(brokers.bootstrap, "evenkeel-test-interval-") as made,
+    ):
+        for name, size in SIZES.items():
+            made.topic(name, [0] * size)
+        yield made
 
 
 def test_the_target_comes_after_the_interval_and_is_the_predicted_one(

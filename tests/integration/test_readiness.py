@@ -27,10 +27,11 @@ from tests.helpers.applied import (
 )
 from tests.helpers.commands import evenkeel
 from tests.helpers.kafka_stage import Stage, Watch
+from tests.helpers.own_brokers import own_brokers
 from tests.integration.test_runbook import JAVA_RANGE, KafkaPython
 from tests.oracle.follower import FollowerGroupJvm
-from tests.stage.kafka.brokers import RACKS, KafkaCluster
-from tests.stage.process import sweep, wait_until
+from tests.stage.kafka.brokers import RACKS
+from tests.stage.process import wait_until
 
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(1200)]
@@ -199,26 +200,17 @@ def test_a_leader_that_sends_data_keeps_the_group_classic(stage: Stage, tmp_path
 
 
 @pytest.fixture
-def own_brokers(tmp_path: Path) -> Iterator[KafkaCluster]:
-    """Three brokers whose settings a test may change."""
-    try:
-        with KafkaCluster(tmp_path / "brokers", home=tmp_path, throw_away=True) as brokers:
-            yield brokers
-    finally:
-        sweep(tmp_path)
-
-
-@pytest.fixture
-def with_policy(own_brokers: KafkaCluster) -> Callable[[str], str]:
+def with_policy(tmp_path: Path) -> Iterator[Callable[[str], str]]:
     """Brokers with another policy of migration; their addresses."""
+    with own_brokers(tmp_path) as brokers:
 
-    def restarted(policy: str) -> str:
-        for node in RACKS:
-            own_brokers.set(node, POLICY_SETTING, policy)
-            own_brokers.restart(node)
-        return own_brokers.bootstrap
+        def restarted(policy: str) -> str:
+            for node in RACKS:
+                brokers.set(node, POLICY_SETTING, policy)
+                brokers.restart(node)
+            return brokers.bootstrap
 
-    return restarted
+        yield restarted
 
 
 @pytest.mark.nightly

@@ -24,10 +24,11 @@ from tests.helpers.applied import (
     way_of,
 )
 from tests.helpers.kafka_stage import Stage
+from tests.helpers.own_brokers import own_brokers
 from tests.oracle.follower import FollowerGroupJvm, server_assignor_jar
 from tests.stage.kafka.brokers import RACKS, KafkaCluster
 from tests.stage.kafka.jars import resolve_jars
-from tests.stage.process import sweep, wait_until
+from tests.stage.process import wait_until
 
 pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.timeout(1200)]
 
@@ -75,13 +76,8 @@ def operator(compiler: None, tmp_path: Path) -> Iterator[Operator]:
     libs.mkdir()
     for jar in resolve_jars().glob("*.jar"):
         (libs / jar.name).symlink_to(jar)
-    try:
-        with KafkaCluster(
-            tmp_path / "brokers", home=tmp_path, jars=libs, throw_away=True
-        ) as brokers:
-            yield Operator(brokers, libs)
-    finally:
-        sweep(tmp_path)
+    with own_brokers(tmp_path, jars=libs) as brokers:
+        yield Operator(brokers, libs)
 
 
 def refused(stage: Stage, name: str) -> str:

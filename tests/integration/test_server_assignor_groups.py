@@ -11,6 +11,7 @@ from confluent_kafka import Consumer
 from evenkeel.engine.model.groups import GroupSnapshot
 from tests.helpers.commands import evenkeel
 from tests.helpers.kafka_stage import Stage, Watch, close
+from tests.helpers.own_brokers import own_brokers
 from tests.integration.test_target_assignments import (
     EQUAL,
     SIZES,
@@ -21,7 +22,7 @@ from tests.integration.test_target_assignments import (
 from tests.oracle.follower import server_assignor_jar
 from tests.stage.kafka.brokers import RACKS, KafkaCluster
 from tests.stage.kafka.jars import resolve_jars
-from tests.stage.process import sweep, wait_until
+from tests.stage.process import wait_until
 
 pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.timeout(1200)]
 
@@ -35,32 +36,23 @@ LOCAL = {"rack-a": {1, 3}, "rack-b": {2, 5}, "rack-c": {0, 4}}
 """What the rack of each member holds of the topic of `racked`."""
 
 
-class WithAssignor(KafkaCluster):
-    """Brokers that have the assignor on their class path, first in their list."""
-
-    def _write_properties(self, node_id: int) -> None:
-        super()._write_properties(node_id)
-        with self._properties_path(node_id).open("a") as file:
-            file.write(
-                "group.consumer.assignors=io.evenkeel.EvenkeelServerAssignor,uniform,range\n"
-                "group.consumer.session.timeout.ms=20000\n"
-                "group.consumer.min.session.timeout.ms=20000\n"
-            )
+SETTINGS = {
+    "group.consumer.assignors": "io.evenkeel.EvenkeelServerAssignor,uniform,range",
+    "group.consumer.session.timeout.ms": "20000",
+    "group.consumer.min.session.timeout.ms": "20000",
+}
 
 
 @pytest.fixture(scope="module")
-def brokers(compiler: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WithAssignor]:
+def brokers(compiler: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
     """Three of them, in three racks."""
     folder = tmp_path_factory.mktemp("server-assignor")
     jars = folder / "jars"
     jars.mkdir()
     for jar in [*resolve_jars().glob("*.jar"), server_assignor_jar()]:
         (jars / jar.name).symlink_to(jar)
-    try:
-        with WithAssignor(folder / "brokers", home=folder, jars=jars, throw_away=True) as running:
-            yield running
-    finally:
-        sweep(folder)
+    with own_brokers(folder, jars=jars, settings=SETTINGS) as running:
+        yield running
 
 
 class Group:

@@ -18,9 +18,8 @@ from tests.helpers.applied import (
     way_of,
 )
 from tests.helpers.kafka_stage import Stage, groups_with_targets
-from tests.stage.kafka.brokers import KafkaCluster
-from tests.stage.kafka.jars import JAR_LISTS, KAFKA_VERSION, NEWER_VERSION, resolve_jars
-from tests.stage.process import sweep
+from tests.helpers.own_brokers import own_brokers
+from tests.stage.kafka.jars import JAR_LISTS, KAFKA_VERSION, NEWER_VERSION
 
 pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.timeout(1500)]
 
@@ -47,18 +46,11 @@ def release(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def stage(release: str, tmp_path: Path) -> Iterator[Stage]:
     """Brokers of the release, whose sessions end soon."""
-    jars = resolve_jars(version=release)
-    more = dict.fromkeys(SESSION, "10000")
-    try:
-        with (
-            KafkaCluster(
-                tmp_path / "b", home=tmp_path, jars=jars, throw_away=True, settings=more
-            ) as brokers,
-            Stage.on(brokers.bootstrap, "evenkeel-test-static-") as made,
-        ):
-            yield made
-    finally:
-        sweep(tmp_path)
+    with (
+        own_brokers(tmp_path, version=release, settings=dict.fromkeys(SESSION, "10000")) as brokers,
+        Stage.on(brokers.bootstrap, "evenkeel-test-static-") as made,
+    ):
+        yield made
 
 
 def test_what_the_runbook_says_brings_the_new_assignor_to_static_members(

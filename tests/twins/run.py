@@ -19,9 +19,7 @@ from evenkeel.engine.model.groups import GroupSnapshot
 from evenkeel.engine.snapshots import groups_of
 from tests.helpers.applied import settled
 from tests.helpers.kafka_stage import Stage, taken
-from tests.stage.kafka.brokers import KafkaCluster
-from tests.stage.kafka.jars import resolve_jars
-from tests.stage.process import sweep
+from tests.helpers.own_brokers import own_brokers
 from tests.stage.workload.members import make_producer
 from tests.twins.groups import COMMIT_SECONDS, Arrivals, Twins, ended
 from tests.twins.judged import Judged, judged, looks
@@ -80,16 +78,11 @@ def run(pairs: Sequence[Pair], seconds: float, keep: Keep | None = None) -> list
 @contextmanager
 def brokers() -> Iterator[str]:
     """Three brokers for this run, and their address."""
-    with TemporaryDirectory(prefix="evenkeel-twins-") as folder:
-        home = Path(folder)
-        try:
-            cluster = KafkaCluster(
-                home / "brokers", home=home, jars=resolve_jars(), throw_away=True
-            )
-            with cluster:
-                yield cluster.bootstrap
-        finally:
-            sweep(home)
+    with (
+        TemporaryDirectory(prefix="evenkeel-twins-") as folder,
+        own_brokers(Path(folder)) as cluster,
+    ):
+        yield cluster.bootstrap
 
 
 def _on(bootstrap: str, pair: Pair, ending: ExitStack) -> Twins:

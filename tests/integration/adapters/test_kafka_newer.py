@@ -7,17 +7,14 @@ from contextlib import closing
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
-from kafka.admin import KafkaAdminClient
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.model.states import GroupType
 from evenkeel.engine.snapshots import groups_of
-from tests.stage.kafka.brokers import KafkaCluster
-from tests.stage.kafka.jars import NEWER_VERSION, resolve_jars
-from tests.stage.kafka.spreading import await_topics
-from tests.stage.process import sweep, wait_until
+from tests.helpers.own_brokers import brokers_with_topics
+from tests.stage.kafka.jars import NEWER_VERSION
+from tests.stage.process import wait_until
 
 pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.slow]
 
@@ -31,20 +28,8 @@ PROTOCOLS = {
 def newer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Three brokers of the newer version, with a topic of two replicas."""
     directory = tmp_path_factory.mktemp("newer")
-    try:
-        jars = resolve_jars(version=NEWER_VERSION)
-        with KafkaCluster(
-            directory / "brokers", home=directory, jars=jars, throw_away=True
-        ) as cluster:
-            admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 1})
-            admin.create_topics([NewTopic("orders", 4, 2)])["orders"].result()
-            with closing(
-                KafkaAdminClient(bootstrap_servers=cluster.bootstrap.split(","))
-            ) as asking:
-                await_topics(asking, ["orders"])
-            yield cluster.bootstrap
-    finally:
-        sweep(directory)
+    with brokers_with_topics(directory, NEWER_VERSION, ["orders"]) as bootstrap:
+        yield bootstrap
 
 
 @pytest.mark.parametrize("kind", PROTOCOLS)

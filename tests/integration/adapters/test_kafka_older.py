@@ -7,8 +7,6 @@ from contextlib import closing
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
-from kafka.admin import KafkaAdminClient
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.advice.protocol_readiness import readiness_of
@@ -17,10 +15,9 @@ from evenkeel.engine.model.states import GroupType, Readiness
 from evenkeel.engine.snapshots import groups_of
 from tests.helpers.facts import said
 from tests.helpers.group_tool import described
-from tests.stage.kafka.brokers import KafkaCluster
-from tests.stage.kafka.jars import OLDER_VERSION, resolve_jars
-from tests.stage.kafka.spreading import await_topics
-from tests.stage.process import sweep, wait_until
+from tests.helpers.own_brokers import brokers_with_topics
+from tests.stage.kafka.jars import OLDER_VERSION
+from tests.stage.process import wait_until
 
 NOT_SERVED = "the brokers don't serve the consumer protocol: it needs Kafka 4.0 and the feature group.version 1"
 
@@ -31,20 +28,8 @@ pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.slow]
 def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Three brokers of the older version, with a topic of two replicas."""
     directory = tmp_path_factory.mktemp("older")
-    try:
-        jars = resolve_jars(version=OLDER_VERSION)
-        with KafkaCluster(
-            directory / "brokers", home=directory, jars=jars, throw_away=True
-        ) as cluster:
-            admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 1})
-            admin.create_topics([NewTopic("orders", 4, 2)])["orders"].result()
-            with closing(
-                KafkaAdminClient(bootstrap_servers=cluster.bootstrap.split(","))
-            ) as asking:
-                await_topics(asking, ["orders"])
-            yield cluster.bootstrap
-    finally:
-        sweep(directory)
+    with brokers_with_topics(directory, OLDER_VERSION, ["orders"]) as bootstrap:
+        yield bootstrap
 
 
 def test_a_group_of_an_older_cluster_is_read_whole(older: str) -> None:

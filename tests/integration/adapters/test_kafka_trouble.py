@@ -32,9 +32,10 @@ from evenkeel.engine.snapshots import groups_of
 from tests.helpers.facts import said
 from tests.helpers.kafka_stage import commit_for
 from tests.helpers.measuring import metric_rows
+from tests.helpers.own_brokers import own_brokers
 from tests.stage.kafka.brokers import RACKS, KafkaCluster
 from tests.stage.kafka.spreading import await_no_topics, await_rules, await_topics
-from tests.stage.process import sweep, wait_until
+from tests.stage.process import wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -47,29 +48,21 @@ HALF_BLIND = "half-blind"
 """A group with commits of a topic whose first partition is on the third broker alone."""
 
 
-class GuardedCluster(KafkaCluster):
-    """Brokers that check rights; what has no rule is open to all."""
-
-    def _write_properties(self, node_id: int) -> None:
-        super()._write_properties(node_id)
-        with self._properties_path(node_id).open("a") as file:
-            file.write(
-                "\nauthorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-                "\nallow.everyone.if.no.acl.found=true\n"
-            )
+GUARDED = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "allow.everyone.if.no.acl.found": "true",
+}
+"""Brokers that check rights; what has no rule is open to all."""
 
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
     """A cluster of our own with topics, idle groups and rules."""
     directory = tmp_path_factory.mktemp("guarded")
-    try:
-        with GuardedCluster(directory / "brokers", home=directory, throw_away=True) as cluster:
-            _fill(cluster.bootstrap)
-            _restrict(cluster.bootstrap)
-            yield cluster
-    finally:
-        sweep(directory)
+    with own_brokers(directory, settings=GUARDED) as cluster:
+        _fill(cluster.bootstrap)
+        _restrict(cluster.bootstrap)
+        yield cluster
 
 
 def _fill(bootstrap: str) -> None:
