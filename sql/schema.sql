@@ -345,8 +345,8 @@ COMMENT ON COLUMN rebalance.restarted IS 'Identities that restarted, at most 20.
 COMMENT ON COLUMN rebalance.partitions_moved IS 'Number of reassigned partitions; null while the group is rebalancing.';
 COMMENT ON COLUMN rebalance.partition_seconds IS 'Partition-seconds without consumption.';
 COMMENT ON COLUMN rebalance.delayed_records IS 'Records that arrived meanwhile; null if the incoming rate is unknown.';
-COMMENT ON COLUMN rebalance.pause_seconds IS 'Pause of one rebalance that the cost is based on.';
-COMMENT ON COLUMN rebalance.pause_basis IS 'Source of this pause: configured, observed, at most, at least, as its client library, usual (assumed).';
+COMMENT ON COLUMN rebalance.pause_seconds IS 'Pause of a partition whose member left, in one rebalance.';
+COMMENT ON COLUMN rebalance.pause_basis IS 'Source of this pause: configured, observed, at most, at least, as its client library, usual (estimated from heartbeats).';
 COMMENT ON COLUMN rebalance.with_remedy IS 'The same with other settings: a list of {remedy, partition_seconds, delayed_records}.';
 COMMENT ON COLUMN rebalance.facts IS 'Evidence, as in group_metrics.';
 

@@ -97,11 +97,15 @@ class Caused:
         since: Start of the preceding snapshot.
         joined, left, restarted: Names of members.
         stuck_seconds: Seconds without commits before a timeout, by the name of the member.
+        seconds: Length of the interval.
         was, moved: (n) of the group's partitions, whether they had an owner before, and another one after.
-        of_gone: (n) partitions whose owner left without a commit in the interval before; seconds, 0 elsewhere.
+        released, handed: (n) whether their dynamic owner left, and whether a member that stayed gave them to another.
+        failed_seconds: (n) for how long their owner had been silent when it was removed; 0 elsewhere. What a snapshot
+            saw of it lasted as long again, but at most for half of the interval.
         of_restarted: (n) whether their owner restarted.
         static: Whether all restarted members are static.
         moving: Whether the group is still rebalancing, so that its assignment is unknown.
+        assignor: The assignor in use when it was at rest last; None unknown.
     """
 
     why: Why
@@ -113,12 +117,16 @@ class Caused:
     left: tuple[str, ...]
     restarted: tuple[str, ...]
     stuck_seconds: Mapping[str, float]
+    seconds: float
     was: Flags
     moved: Flags
-    of_gone: Floats
+    released: Flags
+    handed: Flags
+    failed_seconds: Floats
     of_restarted: Flags
     static: bool
     moving: bool
+    assignor: str | None
 
     @property
     def cause(self) -> RebalanceCause:
@@ -233,12 +241,11 @@ class ExplainedTimeline(Timeline):
         was, moved = self.moved(rest)
         advanced = self.advanced()
         grown = self.topics(0)
-        seen = sum(id not in now.static for id in change.came)
-        seen += sum(id not in then.static for id in change.gone)
+        seen = self.seen(0)
         if not (change.any or advanced or moved.any() or now.moving or any(grown)):
             return None
         # one that a snapshot found under way was counted there
-        begun = not then.moving and (bool(moved.any()) or now.moving)
+        begun = not then.moving and bool(moved.any())
         number = advanced if advanced is not None else max(seen, int(begun))
         if number == 0 and not change.any and any(grown):
             number = int(advanced is None)
@@ -246,7 +253,13 @@ class ExplainedTimeline(Timeline):
         if why.cause is RebalanceCause.UNKNOWN and len(self.looks) > 2:
             # cooperative members rejoin, and members of the consumer protocol reconcile, after the change itself
             why = self._cause(1)
-        gone_without = np.array([*change.stuck.values(), 0.0])[self.of(change.stuck, rest)]
+        seconds = (now.taken_at - then.taken_at).total_seconds()
+        silent = [known + min(known, seconds / 2) for known in change.stuck.values()]
+        released = self.of([id for id in change.gone if id not in then.static], rest) != NONE
+        # what members have while the group rebalances is unknown, so this goes back to where it was at rest
+        before = self.looks[rest]
+        taken = self.of([*(now.names.keys() - before.names.keys() - now.static)], 0) != NONE
+        left = self.of([*(before.names.keys() - now.names.keys())], rest) != NONE
         back = set(change.restarted)
         old_ids = [id for id in change.gone if then.names[id] in back]
         of_restarted = self.of(old_ids, rest) != NONE
@@ -260,12 +273,16 @@ class ExplainedTimeline(Timeline):
             left=tuple(n for id in change.gone if (n := then.names[id]) not in back),
             restarted=change.restarted,
             stuck_seconds={then.names[id]: s for id, s in change.stuck.items()},
+            seconds=seconds,
             was=was,
             moved=moved,
-            of_gone=gone_without,
+            released=released,
+            handed=was & (taken | (moved & ~left & (self.owners(0) != NONE))),
+            failed_seconds=np.array([*silent, 0.0])[self.of(change.stuck, rest)],
             of_restarted=of_restarted,
             static=bool(old_ids) and all(id in then.static for id in old_ids),
             moving=now.moving,
+            assignor=self.looks[self.at_rest(0)].assignor,
         )
 
     def _cause(self, at: int) -> Why:

@@ -29,6 +29,7 @@ class Look:
         moving: Whether the group was rebalancing.
         epoch: Group epoch, or the newest generation that a member tells; None unknown.
         coordinator: Id of the broker that coordinates it; None unknown.
+        assignor: The assignor in use; None unknown.
         names: Member id -> name that survives restarts.
         static: Ids of members with an instance id.
         topics: Subscribed topics -> number of their partitions, 0 if they do not exist; None if a member tells no
@@ -39,6 +40,7 @@ class Look:
     moving: bool
     epoch: int | None
     coordinator: int | None
+    assignor: str | None
     names: Mapping[str, str]
     static: frozenset[str]
     topics: Mapping[str, int] | None
@@ -146,12 +148,21 @@ class Timeline:
         return next(told, at)
 
     def advanced(self) -> int | None:
-        """By how much the epoch rose since it was known last; None unknown."""
+        """By how much the epoch rose, less what was seen meanwhile if it was unknown; None unknown."""
         epochs = [look.epoch for look in self.looks]
-        now, before = epochs[0], next((one for one in epochs[1:] if one is not None), None)
-        if now is None or before is None or now < before:
+        known = (at for at, epoch in enumerate(epochs) if at and epoch is not None)
+        now, at = epochs[0], next(known, 0)
+        before = epochs[at]
+        if now is None or before is None or not at or now < before:
             return None  # lower: the group was deleted and created again
-        return now - before
+        return max(0, now - before - sum(self.seen(between) for between in range(1, at)))
+
+    def seen(self, at: int) -> int:
+        """How many rebalances members show that joined and left in an interval, or a snapshot that found one begun."""
+        now, then, change = self.looks[at], self.looks[at + 1], self.changes[at]
+        number = sum(id not in now.static for id in change.came)
+        number += sum(id not in then.static for id in change.gone)
+        return max(number, int(now.moving and not then.moving))
 
     def moved(self, rest: int) -> tuple[Flags, Flags]:
         """(n) partitions with an owner in an earlier snapshot, and those of them with another owner now."""
@@ -213,6 +224,7 @@ def _look(batch: GroupBatch, number: int, by_client: bool) -> Look:
         moving=header.rebalancing,
         epoch=header.epoch if header.epoch is not None else max(told, default=None),
         coordinator=header.coordinator_id,
+        assignor=header.assignor,
         names={
             id: instance or name for id, instance, name in zip(ids, instances, names, strict=True)
         },

@@ -12,7 +12,7 @@ and where members both came and went: meanwhile it may have read what others lef
 here, as its restart is in it, nor do cooperative members, which go on with what they keep.
 
 Where snapshots are so frequent that they see a rebalance of an eager group under way, the samples that do and those
-around them are the ends of a span as well.
+around them are the ends of a span as well, less the heartbeat interval in which members hear of it.
 
 What it does not do: see a rebalance between two samples that left the members as they were.
 """
@@ -39,6 +39,9 @@ OFF = 0.05
 
 COMPARED = 3
 """So many intervals of a member show by how much that really is off."""
+
+HEARTBEAT = 3.0
+"""Seconds between two heartbeats of a member of a classic group, by default: `heartbeat.interval.ms`."""
 
 EAGER = frozenset({"range", "roundrobin", "sticky"})
 """Under whom all members stand still from the beginning of a rebalance to its end."""
@@ -151,7 +154,9 @@ class Rebalances:
             if not moving or newest == 0 or oldest == count - 1:
                 continue
             each = max(int(self.number[newest - 1 : oldest + 1, group].sum()), 1)
-            low, high = moments[newest] - moments[oldest], moments[newest - 1] - moments[oldest + 1]
+            # members go on until a heartbeat tells them
+            low = max(0.0, moments[newest] - moments[oldest] - HEARTBEAT)
+            high = moments[newest - 1] - moments[oldest + 1]
             is_eager = self.header(oldest + 1, group).assignor in EAGER
             if is_eager and is_known(low, high):
                 yield PauseSpan(moments[newest - 1], low / each, high / each)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from ..assignors.kafka.protocol_names import cooperative
 from ..config import Settings
 from ..metrics.observe import Observation
-from ..metrics.rebalance_bill import bill
+from ..metrics.rebalance_bill import CONSUMER_HEARTBEAT, Protocol, bill
 from ..metrics.rebalance_causes import Caused, evidence
 from ..model.arrays import Flags
 from ..model.facts import MOST_SUBJECTS
 from ..model.groups import GroupHeader
-from ..model.pauses import Pause, Pauses
+from ..model.pauses import Pause
 from ..model.states import GroupType
 from ..model.tables import Table
 from ..records import RebalanceRow, RemedyCost, keys_of, table_of
@@ -48,14 +48,14 @@ def _row(
     pauses: Mapping[str, Pause],
 ) -> RebalanceRow:
     header, rows = seen.batch.headers[group], seen.batch.rows(group)
+    told = header.coordinator.heartbeat_seconds if header.coordinator else None
     cost = bill(
         caused,
         seen.production.per_second[rows],
-        Pauses(
-            **{name: pause.seconds for name, pause in pauses.items()},
-            eager=revokes_everything(header),
-        ),
-        consumer_protocol=header.type is not GroupType.CLASSIC,
+        protocol_of(header, caused.assignor),
+        heartbeat=CONSUMER_HEARTBEAT if told is None else told,
+        rebalance=pauses["rebalance_seconds"],
+        restart=pauses["restart_seconds"],
     )
     return RebalanceRow(
         **keys_of(header, settings.version),
@@ -68,10 +68,10 @@ def _row(
         joined=caused.joined[:MOST_SUBJECTS],
         left_members=caused.left[:MOST_SUBJECTS],
         restarted=caused.restarted[:MOST_SUBJECTS],
-        partitions_moved=cost.moved,
+        partitions_moved=None if caused.moving else int(caused.moved.sum()),
         partition_seconds=cost.cost.seconds,
         delayed_records=cost.cost.records,
-        pause_seconds=pauses["rebalance_seconds"].seconds,
+        pause_seconds=cost.pause_seconds,
         pause_basis=pauses["rebalance_seconds"].basis,
         with_remedy=tuple(
             RemedyCost(remedy=name, partition_seconds=each.seconds, delayed_records=each.records)
@@ -82,6 +82,8 @@ def _row(
     )
 
 
-def revokes_everything(header: GroupHeader) -> bool:
-    """Whether members give up all partitions at a rebalance; a class of somebody's own is taken to do so."""
-    return header.type is GroupType.CLASSIC and cooperative([header.assignor or ""]) is not True
+def protocol_of(header: GroupHeader, assignor: str | None) -> Protocol:
+    """How the members of a group give up partitions; with a class of somebody's own, they are taken to be eager."""
+    if header.type is not GroupType.CLASSIC:
+        return Protocol.CONSUMER
+    return Protocol.COOPERATIVE if cooperative([assignor or ""]) is True else Protocol.EAGER

@@ -56,9 +56,12 @@ class RebalanceRow(OfGroup):
         unit=Unit.OFFSETS,
         at_least=0,
     )
-    pause_seconds: float = column("Pause of one rebalance that the cost is based on.", at_least=0)
+    pause_seconds: float = column(
+        "Pause of a partition whose member left, in one rebalance.", at_least=0
+    )
     pause_basis: PauseBasis = column(
-        "Source of this pause: configured, observed, at most, at least, as its client library, usual (assumed)."
+        "Source of this pause: configured, observed, at most, at least, as its client library, usual (estimated from "
+        "heartbeats)."
     )
     with_remedy: tuple[RemedyCost, ...] | None = column(
         "The same with other settings: a list of {remedy, partition_seconds, delayed_records}.",

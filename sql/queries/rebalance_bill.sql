@@ -1,7 +1,7 @@
 -- What did rebalances cost, and which setting would have made them cheaper? One row per group and setting, most expensive
 -- groups and best settings first. `partition_seconds` sums for how long partitions paused, `with_setting` the same if the
--- setting had been in use. A setting that doesn't apply to a cause leaves its cost as it was. The cost of a rebalance
--- is measured, configured or assumed (see the glossary).
+-- setting had been in use. A setting that doesn't apply to a cause leaves its cost as it was. The pause of a rebalance
+-- is measured, configured or estimated from heartbeats (see the glossary).
 --
 -- Parameters:
 --   :cluster text = null             Configured name of the cluster; null for all clusters.
@@ -18,7 +18,7 @@
 --   with_setting double precision (s)       Partition-seconds without consumption, with the setting.
 --   delayed_records double precision        Records that arrived meanwhile; null if unknown for one of the rebalances.
 --   causes jsonb                            Number of rebalances by cause.
---   pause_bases text[]                      Sources of the pause of a rebalance; `usual` is assumed.
+--   pause_bases text[]                      Sources of the pause of a rebalance; `usual` is estimated from heartbeats.
 WITH events AS (
     SELECT
         event.cluster,

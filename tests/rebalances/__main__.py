@@ -18,6 +18,7 @@ from tests.rebalances.run import PER_TICK, SESSION_SECONDS, Group, Stage
 from tests.rebalances.scenes import (
     BROKER_STEPS,
     DYING,
+    LONG,
     POLL_SECONDS,
     QUIET,
     SCENES,
@@ -34,7 +35,7 @@ USUAL_POLL_SECONDS = 300.0
 TRIES = 3
 
 
-def record(scenes: Mapping[str, Sequence[Plan]], out: Path, snapshots: int = SNAPSHOTS) -> None:
+def record(scenes: Mapping[str, Sequence[Plan]], out: Path, snapshots: int) -> None:
     """Play some scenes at the same time, and write a recording and its truth of each; again where one went wrong."""
     for left in reversed(range(TRIES)):
         wrong = _record(scenes, out, snapshots)
@@ -153,7 +154,7 @@ def main() -> int:
     wanted = given.scene or [*SCENES]
     for take in TAKES:
         if scenes := {scene: SCENES[scene] for scene in take if scene in wanted}:
-            record(scenes, given.out)
+            record(scenes, given.out, max(LONG.get(scene, SNAPSHOTS) for scene in scenes))
     return 0
 
 

@@ -114,10 +114,7 @@ class Group:
 
     def _config(self, client: str) -> dict[str, Any]:
         session = POLL_SECONDS if self.plan.short else SESSION_SECONDS["classic"]
-        classic = {
-            "session.timeout.ms": int(session * 1000),
-            "heartbeat.interval.ms": 2000,
-        }
+        classic = {"session.timeout.ms": int(session * 1000)}
         return {
             "bootstrap.servers": self.stage.cluster.bootstrap,
             "group.id": self.plan.name,

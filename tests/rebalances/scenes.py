@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 Step = tuple[float, str, int]
@@ -15,7 +16,9 @@ Script = Callable[[int], Iterator[Step]]
 EVERY_SECONDS = 10.0
 """From one snapshot to the next."""
 
-SNAPSHOTS = 12
+SNAPSHOTS, LONG = 12, {"deploys": 37}
+"""How many there are of a scene."""
+
 FIRST = 22.0
 """When the first step is done: three snapshots are quiet, and so are the last ones."""
 
@@ -81,6 +84,20 @@ def restarts(pace: float, away: float, how: str = "end") -> Script:
         for number in range(members):
             yield FIRST + pace * number, how, number
             yield FIRST + pace * number + away, "start", number
+
+    return script
+
+
+def again(seed: int) -> Script:
+    """Four deploys, their restarts at any moment between heartbeats."""
+
+    def script(members: int) -> Iterator[Step]:
+        random = Random(seed)
+        for begins in (FIRST, FIRST + 85, FIRST + 170, FIRST + 255):
+            for number in range(members):
+                moment = begins + 15 * number + random.uniform(0, 6)
+                yield moment, "end", number
+                yield moment + random.uniform(2, 6), "start", number
 
     return script
 
@@ -189,6 +206,9 @@ SCENES: Mapping[str, tuple[Plan, ...]] = {
         _deploy("shared", "range", clients="shared"),
         _deploy("quick", "range", script=restarts(2, 1.5)),
     ),
+    "deploys": tuple(
+        _deploy(f"again-{kind}", kind, script=again(n)) for n, kind in enumerate(KINDS)
+    ),
     "crash-loop": (
         *(_crash(kind, short=True) for kind in KINDS),
         _crash("static", "range", static=True),
@@ -234,6 +254,7 @@ QUIET = (
 TAKES = (
     ("deploy",),
     ("deploy-variants",),
+    ("deploys",),
     ("crash-loop", "scaler-flapping"),
     ("poll-timeout", "session-timeout"),
     ("subscription-change", "partitions-added"),

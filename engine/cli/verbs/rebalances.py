@@ -16,8 +16,8 @@ EPILOG = epilog(
     ],
     [0, 1, 2, 5],
     "Partition-seconds sum for how long partitions paused. The pause of a rebalance is measured, configured "
-    "(policy.rebalance_seconds) or 5 s. The number of rebalances is exact if members or brokers expose epochs, "
-    "otherwise a lower bound.",
+    "(policy.rebalance_seconds) or estimated from the heartbeat interval, in which members hear of it. The number of "
+    "rebalances is exact if members or brokers expose epochs, otherwise a lower bound.",
     "A setting is listed if it would have saved 20% and one partition-minute. Each setting is compared by itself.",
 )
 

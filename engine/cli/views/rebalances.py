@@ -35,6 +35,6 @@ def _of_group(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         + ("" if moved is None else f", {several(moved, 'partition')} reassigned")
     )
     if PauseBasis.USUAL in first["pause_bases"]:
-        yield "  The pause of a rebalance is assumed: set policy.rebalance_seconds of the group if you know it."
+        yield "  The pauses are estimated from heartbeats: set policy.rebalance_seconds of the group if you know them."
     for each in advised(rows):
         yield f"  {each.remedy}: -{percent(each.saves)}. To get it, {SETTINGS[each.remedy]}."

@@ -50,11 +50,11 @@ def test_what_is_unknown_is_said_so(capsys):
 
     printed = capsys.readouterr().out
     assert "unknown number of records delayed" in printed
-    assert "is assumed" not in printed
+    assert "estimated" not in printed
 
 
-def test_an_assumed_pause_is_said_so(capsys):
+def test_an_estimated_pause_is_said_so(capsys):
     """It decides the cost."""
     show_bill([{**ROW, "pause_bases": ["observed", "usual"]}])
 
-    assert "The pause of a rebalance is assumed" in capsys.readouterr().out
+    assert "estimated from heartbeats" in capsys.readouterr().out

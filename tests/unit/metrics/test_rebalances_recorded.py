@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,10 @@ import pytest
 from evenkeel.engine.adapters.recording import open_recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.states import RebalanceCause
-from evenkeel.engine.pipeline.measure import observed_of
-from evenkeel.engine.snapshots.groups_with_past import lookback_of, read_with_past
+from evenkeel.engine.pipeline.measure import measure_chunk
+from evenkeel.engine.snapshots.groups_with_past import lookback_of
 from tests.corpus.truth import load
+from tests.rebalances.scenes import KINDS
 from tests.rebalances.truth import FOLDER
 
 CAUSES = {
@@ -40,18 +40,15 @@ FILES = sorted(FOLDER.glob("*.evenkeel"))
 
 
 @cache
-def told(path: Path) -> tuple[Mapping[str, Any], dict[str, dict[float, RebalanceCause]]]:
-    """The truth of a recording, and by group the cause at each snapshot with a rebalance, in seconds."""
+def told(path: Path) -> tuple[Mapping[str, Any], dict[str, list[dict[str, Any]]]]:
+    """The truth of a recording, and by group what each snapshot says of a rebalance."""
     recording, truth = open_recording(path), load(path.with_suffix(".truth.json"))
-    names = [group["group"] for group in truth["groups"]]
-    found: dict[str, dict[float, RebalanceCause]] = {name: {} for name in names}
-    began = datetime.fromisoformat(truth["began"])
+    found: dict[str, list[dict[str, Any]]] = {group["group"]: [] for group in truth["groups"]}
     for snapshot_id in recording.snapshot_ids:
-        settings, look = Settings(), lookback_of(recording, Settings(), snapshot_id)
-        seen = observed_of(settings, read_with_past(recording, settings, look, names))
-        for number, caused in seen.causes.newest.items():
-            header = seen.batch.headers[number]
-            found[header.group][(header.taken_at - began).total_seconds()] = caused.cause
+        look = lookback_of(recording, Settings(), snapshot_id)
+        rows = measure_chunk(recording, Settings(), look, [*found])["rebalances"]
+        for row in rows.to_pylist():
+            found[row["group_id"]].append(row)
     return truth, found
 
 
@@ -68,9 +65,21 @@ def test_each_cause_is_told_within_snapshots_and_the_others_are_silent(
 ) -> None:
     """A group left alone has no rebalance at all, nor has one whose coordinator moves and nothing else happens."""
     _, found = told(path)
-    moments = [*found[group["group"]].values()]
+    causes = [row["cause"] for row in found[group["group"]]]
     if not group["rebalances"] and not group["gaps"]:
-        assert moments == []
+        assert causes == []
         return
     expected = CAUSES[group["cause"]]
-    assert expected in moments[: REPEATED.get(expected, WITHIN)]
+    assert expected in causes[: REPEATED.get(expected, WITHIN)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_bill_of_deploys_is_that_of_the_members_logs(kind: str) -> None:
+    """From revoked to assigned, by each partition, over four deploys; the pauses follow from heartbeats."""
+    truth, found = told(FOLDER / "deploys.evenkeel")
+    [group] = (each for each in truth["groups"] if each["group"] == f"deploy-again-{kind}")
+    rows = found[group["group"]]
+    logged = sum(until - at for _, _, at, until, *_ in group["gaps"])
+    assert sum(row["partition_seconds"] for row in rows) == pytest.approx(logged, rel=1 / 4)
+    rebalances = len(group["rebalances"])
+    assert sum(row["rebalances"] for row in rows) == pytest.approx(rebalances, rel=1 / 20)

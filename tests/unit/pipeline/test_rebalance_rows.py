@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evenkeel.engine.config import Settings
+from evenkeel.engine.metrics.rebalances import HEARTBEAT
 from evenkeel.engine.model.pauses import Pause
 from evenkeel.engine.model.states import PauseBasis, Remedy
 from evenkeel.engine.pipeline.rebalance_rows import rebalance_rows
@@ -54,12 +55,12 @@ AFTER = [("a", 2), ("b", 2), ("c", 1), ("d", 1)]
 @pytest.mark.parametrize(
     ("header", "rebalances", "seconds"),
     [
-        ({"assignor": "range"}, 4, 4 * 4 * PAUSE),
+        ({"assignor": "range"}, 4, 4 * 4 * PAUSE + 2 * HEARTBEAT / 2),
         ({"assignor": "cooperative-sticky"}, 4, 2 * 2 * PAUSE),
         ({"assignor": "range", "static": True}, 0, 2 * AWAY),
     ],
     ids=[
-        "eager: all partitions, each time",
+        "eager: all partitions, each time, and their own until others hear of it",
         "cooperative: their own, twice",
         "static: their own, as long as away",
     ],
