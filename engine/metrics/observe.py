@@ -14,7 +14,7 @@ from ..model.batch import GroupBatch, count_by, sum_by
 from ..model.facts import Fact, finding
 from ..model.groups import GroupHeader
 from ..model.labels import Labels
-from ..model.states import LagBasis, Status
+from ..model.states import GroupType, LagBasis, Status
 from ..records.forecast_course import ForecastCourse
 from ..records.pause_course import PauseCourse
 from .balance import member_counts
@@ -30,6 +30,7 @@ from .racks import RecordSize, record_size
 from .rebalance_causes import RebalanceCauses, evidence
 from .rebalances import Idle, Rebalances
 from .restarts import Restarts
+from .restores import restores
 from .retention import evicted, time_to_loss
 from .samples import Samples, silent_members
 from .status import WINDOW, statuses
@@ -60,7 +61,7 @@ class Known:
         objective: (G) seconds that a group may be behind beyond its commit interval.
         commit_interval: (G) seconds between two commits, nan when not configured.
         learned_interval: (G) the same as learned after the preceding snapshot, nan when nothing was.
-        learned_pauses: (G) how long rebalances and restarts lasted, as observed by then; None without observations.
+        learned_pauses: (G) how long what stops it lasted, as observed by then; None without observations.
         loss_within: (G) seconds: retention that would reach unread records sooner is a loss ahead.
         forecasts: (G) the state of its forecasts after the preceding snapshot; None without earlier forecasts.
     """
@@ -183,7 +184,7 @@ class Observation:
 
     @cached_property
     def pauses(self) -> tuple[PauseCourse | None, ...]:
-        """(G) how long rebalances and restarts lasted, as observed by now; None without observations."""
+        """(G) how long what stops a group lasted, as observed by now; None without observations."""
         seen, known = self.rebalances, [*self.known.learned_pauses]
         interesting = seen.changed.any(axis=0) | seen.rebalancing.any(axis=0)
         # members of a share group do not stop for one another
@@ -198,7 +199,12 @@ class Observation:
                 apart=float(self.commit_interval[group]),
                 group=group,
             )
-            known[group] = after(known[group], seen.pauses(group, idle), away.spans())
+            known[group] = after(
+                known[group], rebalances=seen.pauses(group, idle), restarts=away.spans()
+            )
+        streams = self.batch.flags(lambda header: header.type is GroupType.STREAMS)
+        for group in np.flatnonzero(streams).tolist():
+            known[group] = after(known[group], restores=restores(self.past, group))
         return tuple(known)
 
     @cached_property

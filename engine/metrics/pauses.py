@@ -1,13 +1,13 @@
 """
-For how long rebalances and restarts stop a group: what was observed, and what that says.
+For how long rebalances, restarts and restored stores stop a group: what was observed, and what that says.
 
-An observation is a span: at least and at most so many seconds (`rebalances`, `restarts`). The median of what is behind
-some spans lies between the median of their lower ends and that of their upper ends, whatever is true of each. So there
-are these cases, of which the first that holds counts:
+An observation is a span: at least and at most so many seconds (`rebalances`, `restarts`, `restores`). The median of
+what is behind some spans lies between the median of their lower ends and that of their upper ends, whatever is true of
+each. So there are these cases, of which the first that holds counts:
 
 | basis | what says so |
 | --- | --- |
-| configured | the policy of the group's rule |
+| configured | the group's rule |
 | observed | these medians are apart by no more than a factor of `KNOWN`: their middle |
 | at most, at least | what would be expected otherwise is beyond one of them: that one |
 | as its client library | nothing contradicts the median over observed groups of the same library and protocol |
@@ -23,11 +23,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from statistics import median
 
 from ..model.pauses import Pause
 from ..model.states import PauseBasis
-from ..records.pause_course import PauseCourse, PauseSpan, spans_of
+from ..records.pause_course import PauseCourse, PauseSpan, newest, spans_of
 
 KNOWN = 3.0
 """An upper end is at most so many times the lower one where the middle is known to half of itself."""
@@ -60,25 +61,23 @@ def _medians(spans: Sequence[PauseSpan]) -> tuple[float, float]:
     return median(span.low for span in spans), median(span.high for span in spans)
 
 
-def after(
-    before: PauseCourse | None, rebalances: Sequence[PauseSpan], restarts: Sequence[PauseSpan]
-) -> PauseCourse | None:
+def after(before: PauseCourse | None, **shown: Sequence[PauseSpan]) -> PauseCourse | None:
     """
     What is known of a group after a snapshot; None where nothing is.
 
     Args:
         before: What was known after the preceding one.
-        rebalances, restarts: What the look-back shows.
+        shown: What the look-back shows, by the fields of `PauseCourse`.
     """
-    if not (rebalances or restarts):
+    if not any(shown.values()):
         return before
-    old = ((), ()) if before is None else (before.rebalances, before.restarts)
-    news = (one_of_each(rebalances), one_of_each(restarts))
-    return PauseCourse.of(
-        *(
-            ({span.at: span for span in [*spans_of(stored), *new]}).values()
-            for stored, new in zip(old, news, strict=True)
-        )
+    course = before or PauseCourse()
+    return replace(
+        course,
+        **{
+            name: newest([*spans_of(getattr(course, name)), *one_of_each(spans)])
+            for name, spans in shown.items()
+        },
     )
 
 

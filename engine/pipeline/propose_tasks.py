@@ -68,10 +68,11 @@ def task_rows(
     strategies = task_strategies(configured.task_assignor, kip_1071=group.type is GroupType.STREAMS)
     placements: dict[TaskStrategy, PlacementOutcome | EvenkeelError]
     try:
-        live = running(group, configured)
+        read = partial(running, group, restores=measured.restores)
+        live = read(configured)
         # what rack strategies would place has their own assignor's costs
         usual = configured.model_copy(update={"task_assignor": "high-availability"})
-        by_racks = running(group, usual) if live.own is StickyTasks.CLIENT else live
+        by_racks = read(usual) if live.own is StickyTasks.CLIENT else live
     except EvenkeelError as problem:
         placements = dict.fromkeys(strategies, problem)
     else:
@@ -245,6 +246,7 @@ def _restored(placement: PlacementOutcome) -> Iterator[Fact]:
     """Which tasks stand still until their stores are restored, and which move once a copy has warmed up."""
     found, running = restoring(placement), placement.application
     tasks, per_second = running.app.tasks, running.config.restore_records_per_second
+    basis = running.config.restore.basis.value
     for measure, chosen, records, seconds, bound in (
         ("stores_restored", found.pauses, found.paused, found.longest, per_second),
         ("stores_warm_up", found.warms, found.warmed, found.settles_seconds, found.rounds),
@@ -252,7 +254,7 @@ def _restored(placement: PlacementOutcome) -> Iterator[Fact]:
         if names := [tasks[task] for task in np.flatnonzero(chosen).tolist()]:
             total = float(records.sum())
             known = {} if np.isnan(total) else {"before": total, "after": seconds}
-            yield note(measure, names, bound=float(bound), **known)
+            yield note(measure, names, bound=float(bound), quote=basis, **known)
 
 
 def _proof(application: Running, placement: PlacementOutcome) -> tuple[Fact, ...]:

@@ -31,6 +31,7 @@ from ..model.tables import Table
 from ..ports import Lake
 from ..records import GroupMetrics, columns_named, fields_of
 from ..records.metrics import PAUSES, pauses_in
+from ..records.pause_course import PauseSpan, spans_of
 from ..snapshots import rows_of_groups
 from ..snapshots.arrays import floats_of, ints_of, named, numbers_of, truths_of
 from ..snapshots.chunks import chunks_of
@@ -44,7 +45,7 @@ NOT_MEASURED = reason("not_measured")
 """Why a group cannot be judged that is in the snapshot but not in its metrics."""
 
 OF_GROUPS = (
-    *("live", "commit_ages_seconds", "forecast_course", "error"),
+    *("live", "commit_ages_seconds", "forecast_course", "pause_course", "error"),
     *chain.from_iterable((name, *others) for name, others in PAUSES.items()),
 )
 """The fields of `GroupMetrics` that later steps need."""
@@ -88,6 +89,7 @@ class Measured:
         live: What the judge said of the present assignment; None where there is none to judge.
         load: What its forecast is made from, over the partitions that count; None where it needs or can have none.
         pauses: Of each of `PAUSES`; metrics of an earlier version have none.
+        restores: For how long threads of a Kafka Streams application restored 1,000,000 records.
     """
 
     lag: Column
@@ -99,6 +101,7 @@ class Measured:
     live: Figures | None
     load: Load | None
     pauses: Mapping[str, Pause]
+    restores: Sequence[PauseSpan]
 
     def paused(self, policy: Policy) -> Policy:
         """A policy with the pauses of the group as they were seen, but for those that somebody configured."""
@@ -327,6 +330,7 @@ class _Arrays:
             live=group["live"],
             load=load,
             pauses=pauses_in(group),
+            restores=spans_of(getattr(group["pause_course"], "restores", ())),
         )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..model.columns import column, record
 
 KEPT = 15
-"""Of so many intervals with rebalances, and of so many with restarts, the newest are kept."""
+"""Of so many intervals with rebalances, with restarts and with restored stores each, the newest are kept."""
 
 
 class PauseSpan(NamedTuple):
@@ -28,23 +28,28 @@ class PauseSpan(NamedTuple):
 
 @record
 class PauseCourse:
-    """How long rebalances and restarts of a group lasted, as the next snapshot needs it."""
+    """How long rebalances, restarts and restoring of a group lasted, as the next snapshot needs it."""
 
     # lists of numbers: they are read for every group of every snapshot
     rebalances: tuple[float, ...] = column(
         "Of each interval with rebalances, oldest first: Unix time of its end, and the seconds that a rebalance paused"
-        " members at least and at most."
+        " members at least and at most.",
+        default=(),
     )
     restarts: tuple[float, ...] = column(
-        "Of each interval with restarts the same: the seconds that a member was away."
+        "Of each interval with restarts the same: the seconds that a member was away.", default=()
+    )
+    restores: tuple[float, ...] = column(
+        "Of each snapshot with a task that is being restored the same: the seconds for which a thread restores"
+        " 1,000,000 records.",
+        default=(),
     )
 
-    @classmethod
-    def of(cls, rebalances: Iterable[PauseSpan], restarts: Iterable[PauseSpan]) -> PauseCourse:
-        """The newest `KEPT` of each."""
-        newest = (sorted(spans)[-KEPT:] for spans in (rebalances, restarts))
-        first, second = (tuple(chain.from_iterable(spans)) for spans in newest)
-        return cls(rebalances=first, restarts=second)
+
+def newest(spans: Iterable[PauseSpan]) -> tuple[float, ...]:
+    """The newest `KEPT` as a list of the record; of those at one time the last counts."""
+    of_each = {span.at: span for span in spans}
+    return tuple(chain.from_iterable(sorted(of_each.values())[-KEPT:]))
 
 
 def spans_of(numbers: Iterable[float]) -> list[PauseSpan]:

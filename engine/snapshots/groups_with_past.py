@@ -182,6 +182,9 @@ OF_THE_PAST: Mapping[str, Sequence[str]] = {
         "generation",
         "assigned_topics",
         "assigned_partitions",
+        # of threads of Kafka Streams, for what they restore
+        *("process_id", "active_tasks", "standby_tasks", "warmup_tasks"),
+        *("task_offsets", "task_end_offsets"),
     ),
     "commits": (
         *("group_id", "topic", "partition", "committed_offset", "reported_lag", "read_at"),

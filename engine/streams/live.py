@@ -32,18 +32,20 @@ from functools import cached_property
 import numpy as np
 
 from ..config import StreamsSettings
+from ..metrics.pauses import pause_of
 from ..metrics.racks import stray_racks
 from ..model.arrays import NONE, Floats, Indices, Ints, ragged
 from ..model.errors import Infeasible
 from ..model.facts import Fact, note
 from ..model.groups import GroupSnapshot, Member, MemberTasks, PartitionTable
+from ..model.pauses import RESTORED, RESTORES
 from ..model.releases import release_of
 from ..model.states import GroupType
+from ..records.pause_course import PauseSpan
 from .model import LAG_UNKNOWN, RUNNING, Application, ClientLine, TaskLine, application, task_key
 from .place import Placing
 from .racks import racks_switched_off
 from .settings import (
-    RESTORED_PER_SECOND,
     Overlap,
     RackStrategy,
     StickyTasks,
@@ -160,6 +162,7 @@ def running(
     group: GroupSnapshot,
     settings: StreamsSettings | None = None,
     known: KnownTasks | None = None,
+    restores: Sequence[PauseSpan] = (),
 ) -> Running:
     """
     The application behind a group that is stable.
@@ -168,6 +171,7 @@ def running(
         group: A group that `places_tasks`.
         settings: What configuration says of it.
         known: What its tasks are, where its members do not tell of all: some run nowhere since one left.
+        restores: For how long its threads were seen to restore 1,000,000 records.
 
     Raises:
         Infeasible: Its threads do not tell their process or their tasks, or their tasks contradict each other.
@@ -200,7 +204,7 @@ def running(
         if group.follower_fetching is False
         else None,
     )
-    return _running(group, settings, threads, _placed(group, app), stores)
+    return _running(group, settings, threads, _placed(group, app), stores, restores)
 
 
 def _placed(group: GroupSnapshot, app: Application) -> Application:
@@ -217,6 +221,7 @@ def _running(
     threads: Sequence[MemberTasks],
     app: Application,
     stores: Stores,
+    restores: Sequence[PauseSpan],
 ) -> Running:
     place = {task: n for n, task in enumerate(app.tasks)}
     client = {process: n for n, process in enumerate(app.clients)}
@@ -240,6 +245,14 @@ def _running(
     release = release_of(group.kafka_release if at_brokers else settings.kafka)
     if release:
         config = replace(config, release=release)
+    per_second = settings.restore_records_per_second
+    restore = pause_of(
+        restores,
+        configured=per_second and RESTORED / per_second,
+        peers=None,
+        usual=RESTORES.seconds,
+    )
+    config = replace(config, restore=restore)
     homeless = [app.tasks[n] for n in np.flatnonzero(owner == NONE).tolist()]
     if homeless:
         remarks.append(note("tasks_run_nowhere", homeless))
@@ -413,7 +426,6 @@ def _config(
         acceptable_recovery_lag=settings.acceptable_recovery_lag,
         max_warmup_replicas=settings.max_warmup_replicas,
         probing_rebalance_interval_seconds=settings.probing_rebalance_interval_ms / 1000,
-        restore_records_per_second=settings.restore_records_per_second or RESTORED_PER_SECOND,
         tags=tags,
         rack_as_tag=settings.rack_as_tag,
         strategy=settings.rack_aware_assignment_strategy or RackStrategy.NONE,

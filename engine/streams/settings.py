@@ -12,10 +12,8 @@ from dataclasses import dataclass
 
 from ..config.streams import RackStrategy
 from ..model.errors import ConfigError
+from ..model.pauses import RESTORED, RESTORES, Pause
 from ..model.releases import USUAL, Release
-
-RESTORED_PER_SECOND = 20_000.0
-"""Records/s that a thread restores, where nobody says."""
 
 ANY_LAG = (1 << 63) - 1
 """`acceptable.recovery.lag` at its greatest: every client counts as caught up."""
@@ -131,7 +129,7 @@ class TaskConfig:
         acceptable_recovery_lag: Offsets a copy may be behind and still count as caught up; `ANY_LAG` accepts all.
         max_warmup_replicas: Copies that may be built at a time beside the standbys.
         probing_rebalance_interval_seconds: From one rebalance that looks whether copies are ready to the next.
-        restore_records_per_second: Records/s that a thread restores.
+        restore: Seconds for which a thread restores `pauses.RESTORED` records.
         tags: `rack.aware.assignment.tags`: standbys go where these client tags differ.
         rack_as_tag: Without *tags*, take the client's rack for one. Promised by KIP-925; no release of Kafka does it.
         strategy: `rack.aware.assignment.strategy`.
@@ -146,7 +144,7 @@ class TaskConfig:
     acceptable_recovery_lag: int = 10_000
     max_warmup_replicas: int = 2
     probing_rebalance_interval_seconds: float = 600.0
-    restore_records_per_second: float = RESTORED_PER_SECOND
+    restore: Pause = RESTORES
     tags: tuple[str, ...] = ()
     rack_as_tag: bool = False
     strategy: RackStrategy = RackStrategy.NONE
@@ -166,6 +164,11 @@ class TaskConfig:
             acceptable_recovery_lag=self.acceptable_recovery_lag,
         )
         _check_least(1, max_warmup_replicas=self.max_warmup_replicas)
+
+    @property
+    def restore_records_per_second(self) -> float:
+        """Records/s that a thread restores."""
+        return RESTORED / self.restore.seconds
 
 
 __all__ = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.helpers.applied import Members, await_members
 from tests.helpers.kafka_stage import Stage
-from tests.stage.kafka.jars import classpath, resolve_jars
+from tests.stage.kafka.jars import KAFKA_VERSION, classpath, resolve_jars
 from tests.stage.process import Process, find_java, spawn, stop, wait_until
 from tests.stage.workload.streams_app import FLAGS, INSTANCES, SOURCE
 
@@ -25,10 +25,15 @@ class Application(Members):
         settings: Mapping[str, str],
         folder: Path,
         units: int = INSTANCES,
+        version: str = KAFKA_VERSION,
     ) -> None:
-        """*folder* has the compiled classes, and is for settings, state and logs; `RACK` in a setting is its own."""
+        """
+        *folder* has the compiled classes, and is for settings, state and logs; `RACK` in a setting is its own.
+        *version* is that of Kafka Streams.
+        """
         super().__init__(stage, name, settings, racks=["rack-a", "rack-b"])
         self.protocol, self.folder, self.units, self.count = protocol, folder, units, 2 * units
+        self.jars = classpath(resolve_jars(version=version))
         self.alone: dict[int, dict[str, str]] = {}
         if protocol == "streams":
             self.tool = "streams.StreamsGroupCommand"
@@ -44,7 +49,7 @@ class Application(Members):
         log = own.with_suffix(".log")
         log.unlink(missing_ok=True)
         java, _ = find_java()
-        words = [f"-Dsettings={own}", "-cp", f"{self.folder}:{classpath(resolve_jars())}"]
+        words = [f"-Dsettings={own}", "-cp", f"{self.folder}:{self.jars}"]
         which = f"{self.name}:{self.topic}:{self.protocol}:{number + 1}"
         argv = [
             str(java),

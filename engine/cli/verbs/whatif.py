@@ -177,6 +177,7 @@ def reply_of(
         member_names(by_instance.members),
         {} if measured is None else arriving(group, measured.production),
         named,
+        () if measured is None else measured.restores,
     )
 
 

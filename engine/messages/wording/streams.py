@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...model.facts import Fact
+from ...model.states import PauseBasis
 from .clauses import Clause, filled, subjects, whole
 
 _TAKEN = "rack.aware.assignment.strategy is assumed to be {names}, "
@@ -44,8 +45,26 @@ def _restored(fact: Fact) -> str:
     if fact.before is None:
         return filled(moves + "for an unknown time, which is not part of the cost", fact)
     return filled(
-        moves + "{before:record} in at most {after:duration} at {bound:rate} per thread", fact
+        moves
+        + "{before:record} in at most {after:duration} at {bound:rate} per thread"
+        + _rate_basis(fact),
+        fact,
     )
+
+
+def _rate_basis(fact: Fact) -> str:
+    """How the rate at which threads restore is known; facts of earlier versions don't say it."""
+    return f" ({_RATE_BASES[PauseBasis(fact.quote)]})" if fact.quote else ""
+
+
+_RATE_BASES = {
+    PauseBasis.CONFIGURED: "configured",
+    PauseBasis.OBSERVED: "median observed",
+    PauseBasis.AT_MOST: "at least, as observed",
+    PauseBasis.AT_LEAST: "at most, as observed",
+    PauseBasis.USUAL: "assumed",
+}
+"""By the basis of the time that restoring takes, which is at most so long where the rate is at least so high."""
 
 
 def _warm_up(fact: Fact) -> str:
@@ -85,6 +104,7 @@ CLAUSES: Mapping[str, Clause] = {
         " don't"
     ),
     # assumed values
+    "restore_rate": lambda f: filled("a thread restores {bound:rate}" + _rate_basis(f), f),
     "strategy_taken_as_seen": (f"{_TAKEN}which gives exactly the current assignment {_IN_RULE}"),
     "strategy_taken_by_default": f"{_TAKEN}Kafka's default {_IN_RULE}",
     "standbys_taken": (

@@ -193,6 +193,7 @@ def suppose(seen: SeenGroup, changes: Sequence[Change]) -> Supposed:
         live=None,
         load=None if measured.load is None else _load(measured.load, group, then, made, of_new),
         pauses=measured.pauses,
+        restores=measured.restores,
     )
     return Supposed(seen=seen, layout=made, group=then, measured=foreseen)
 

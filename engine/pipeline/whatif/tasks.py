@@ -19,6 +19,7 @@ from ...model.arrays import Flags, Floats
 from ...model.errors import EvenkeelError, InputError, no_strategy
 from ...model.facts import Fact, note, reason
 from ...model.groups import GroupSnapshot, Member, PartitionTable
+from ...records.pause_course import PauseSpan
 from ...streams.after_change import instances, joined, pinned, with_threads, without
 from ...streams.compare import PlacementOutcome, outcome, outcomes, present, presumed
 from ...streams.live import KnownTasks, Running, known_tasks, running
@@ -164,6 +165,7 @@ def answer_of_tasks(
     names: Mapping[str, str],
     rates: Rates,
     named: Collection[str] = (),
+    restores: Sequence[PauseSpan] = (),
 ) -> TaskAnswer:
     """
     What would become of an application.
@@ -176,6 +178,7 @@ def answer_of_tasks(
         names: Process -> what people call the instance.
         rates: What arrives now.
         named: Names of the strategies that are asked; none: those that it could run.
+        restores: As for `running`.
 
     Raises:
         Infeasible: Its members do not tell their tasks.
@@ -186,7 +189,7 @@ def answer_of_tasks(
     before = _has(live, present(live))
     then, known, called = _changed(group, known_tasks(group, settings), changes, dict(names))
     supposed = StreamsSettings.model_validate(pinned(settings, seen).model_dump() | dict(told))
-    application = running(then, supposed, known)
+    application = running(then, supposed, known, restores)
     runs = (
         application.own or (supposed.rack_aware_assignment_strategy if told else None) or seen.runs
     )
@@ -221,6 +224,7 @@ def answer_of_tasks(
             *seen.remarks,
             *assumed_of(left, _rackless(then, names)),
             *_assumed(application, changes, told, called),
+            *(_restored(application) if any(one.restored for one in found) else ()),
         ),
     )
 
@@ -395,6 +399,13 @@ def _spread(rates: Rates, changes: Sequence[Change]) -> Rates:
             share = total / change.partitions
             spread |= {(change.topic, number): share for number in range(change.partitions)}
     return spread
+
+
+def _restored(application: Running) -> Iterator[Fact]:
+    config = application.config
+    yield note(
+        "restore_rate", bound=config.restore_records_per_second, quote=config.restore.basis.value
+    )
 
 
 def _assumed(

@@ -160,9 +160,32 @@ def test_what_restoring_takes_is_noted(threads, told, noted):
     assert row["moves"] == 1
     restored = [
         "1 task (1_1) pauses until its stores are restored, 60,000 records in at most 3 s at 20,000 records/s per"
-        " thread"
+        " thread (assumed)"
     ]
     assert row["notes"] == (restored if noted else [])
+
+
+def test_a_rate_that_was_observed_counts():
+    """A thread that read 6,000,000 records between two reports, which are 300 s apart but for their ages."""
+    earlier, now = (
+        groups(
+            live_snapshot(
+                [Thread(1, "1_0 1_1", offsets={"1_0": offset}), Thread(2)],
+                {"1": Sub(2, [STORE])},
+                replicas={},
+                ends={STORE: 60_000},
+                number=number,
+                kip_1071=True,
+            )
+        )[0]
+        for number, offset in enumerate([0, 6_000_000])
+    )
+    rows = _stored(proposed(Settings(), now, [earlier], ask_next_change=False))
+
+    assert rows[SERVER]["notes"] == [
+        "1 task (1_1) pauses until its stores are restored, 60,000 records in at most 3 s at 20,000 records/s per"
+        " thread (median observed)"
+    ]
 
 
 def test_what_restoring_takes_is_unknown_where_the_end_of_a_changelog_is():

@@ -4,14 +4,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.CloseOptions;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.kstream.Materialized;
+import org.apache.kafka.streams.processor.StateRestoreListener;
 
 /**
  * Two small Kafka Streams applications, each as two instances of two threads, in one JVM: four JVMs
@@ -38,6 +42,7 @@ public class CountingApp {
                     new KafkaStreams(topology(app[1]), settings(args[0], args[1], app, instance));
                 // The parent process reads these lines.
                 streams.setStateListener((now, before) -> System.out.println("STATE " + name + " " + now));
+                streams.setGlobalStateRestoreListener(telling(name));
                 streams.start();
                 running.add(streams);
             }
@@ -47,6 +52,27 @@ public class CountingApp {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> leave(streams)));
         }
         new CountDownLatch(1).await();
+    }
+
+    /** A line for each store that is restored: instance, thread, partition of its changelog, records, begin, end. */
+    private static StateRestoreListener telling(String name) {
+        Map<TopicPartition, Long> began = new ConcurrentHashMap<>();
+        return new StateRestoreListener() {
+            @Override
+            public void onRestoreStart(TopicPartition log, String store, long first, long end) {
+                began.put(log, System.currentTimeMillis());
+            }
+
+            @Override
+            public void onBatchRestored(TopicPartition log, String store, long last, long count) {}
+
+            @Override
+            public void onRestoreEnd(TopicPartition log, String store, long records) {
+                String thread = Thread.currentThread().getName();
+                System.out.println("RESTORED " + name + " " + thread + " " + log.partition() + " " + records
+                    + " " + began.get(log) + " " + System.currentTimeMillis());
+            }
+        };
     }
 
     private static void leave(KafkaStreams streams) {
