@@ -225,7 +225,7 @@ COMMENT ON COLUMN group_metrics.restart_seconds IS 'Time that a member is away w
 COMMENT ON COLUMN group_metrics.restart_basis IS 'Source of this time, as of the pause.';
 COMMENT ON COLUMN group_metrics.restarts_observed IS 'Number of intervals whose restarts were observed.';
 COMMENT ON COLUMN group_metrics.client_library IS 'Client library of all members, configured or from client ids; null if unknown.';
-COMMENT ON COLUMN group_metrics.pause_course IS 'Observed rebalances and restarts; null without any.';
+COMMENT ON COLUMN group_metrics.pause_course IS 'Observed rebalances, restarts and restores; null without any.';
 COMMENT ON COLUMN group_metrics.delay_seconds IS 'Time lag of its worst partition beyond the commit interval, in seconds; all of it without members or in a rebalance.';
 COMMENT ON COLUMN group_metrics.commit_ages_seconds IS 'Commit age in seconds at each sample without backlog, as input of the forecast.';
 COMMENT ON COLUMN group_metrics.assignment IS 'Fingerprint of the assignment, by identities of members; null during a rebalance.';

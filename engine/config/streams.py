@@ -61,7 +61,7 @@ class StreamsSettings(Strict):
             assignment.
         kafka: Release of Kafka Streams, such as "4.4", for the sticky assignor. None: 4.3 is assumed.
         changelogs: Table of sub-topologies to changelog topics, if names and sizes don't identify them.
-        restore_records_per_second: Records/s that a stream thread restores. None: assumed to be 20,000.
+        restore_records_per_second: Records/s that a stream thread restores. None: as observed (Kafka 4.4), else 20,000.
     """
 
     task_assignor: Literal["high-availability", "sticky"] = "high-availability"

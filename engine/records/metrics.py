@@ -174,7 +174,7 @@ class GroupMetrics(OfGroup):
         none=True,
     )
     pause_course: PauseCourse | None = column(
-        "Observed rebalances and restarts; null without any.", default=None, none=True
+        "Observed rebalances, restarts and restores; null without any.", default=None, none=True
     )
     delay_seconds: float | None = column(
         "Time lag of its worst partition beyond the commit interval, in seconds; all of it without members or in a "

@@ -108,8 +108,8 @@ class TaskWhatIfRow:
         "Sum of the offsets of their changelogs.", unit=Unit.OFFSETS, at_least=0, none=True
     )
     restore_seconds: float | None = column(
-        "Longest time in seconds for which a task pauses until its stores are restored, at the rate of"
-        " `restore_records_per_second` per thread; null if unknown.",
+        "Longest time in seconds for which a task pauses until its stores are restored, at the configured, observed or"
+        " assumed rate per thread; null if unknown.",
         at_least=0,
         none=True,
     )

@@ -3,10 +3,14 @@ What the stores of tasks take to restore that a placement moves: records to read
 
 A client that gets a task with stores reads what its copy lacks of the changelogs, all of them without a copy.
 
-* A sticky assignor moves the task at once: it pauses until all of that is read.
+* A sticky assignor moves the task at once: it pauses until all of that is read. So do brokers up to Kafka 4.4, which
+  have settings for warm-ups (KIP-1071) and an `AssignmentRefiner` that changes nothing.
 * The high-availability assignor lets a copy warm up first, while the old client goes on. The task moves at a probing
   rebalance once at most `acceptable.recovery.lag` records are left, and pauses for these. At most
   `max.warmup.replicas` copies warm up at a time, so that several rounds of `probing.rebalance.interval.ms` may pass.
+
+How fast a thread reads is configured, else observed (`metrics.restores`), else assumed: see `metrics.pauses`. A count
+store of 300,000 small records in memory was restored at 150,000 records/s per thread; disks and quotas make it a fraction.
 
 A thread reads the changelogs of all its tasks in turn, so one that is as large as another is there when that is:
 

@@ -519,7 +519,7 @@ def upgrade() -> None:
     sa.Column('restart_basis', sa.Text(), nullable=True, comment='Source of this time, as of the pause.'),
     sa.Column('restarts_observed', sa.Integer(), nullable=True, comment='Number of intervals whose restarts were observed.'),
     sa.Column('client_library', sa.Text(), nullable=True, comment='Client library of all members, configured or from client ids; null if unknown.'),
-    sa.Column('pause_course', postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True, comment='Observed rebalances and restarts; null without any.'),
+    sa.Column('pause_course', postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True, comment='Observed rebalances, restarts and restores; null without any.'),
     sa.Column('delay_seconds', sa.Double(), nullable=True, comment='Time lag of its worst partition beyond the commit interval, in seconds; all of it without members or in a rebalance.'),
     sa.Column('commit_ages_seconds', postgresql.ARRAY(sa.Double()), nullable=True, comment='Commit age in seconds at each sample without backlog, as input of the forecast.'),
     sa.Column('assignment', sa.Text(), nullable=True, comment='Fingerprint of the assignment, by identities of members; null during a rebalance.'),

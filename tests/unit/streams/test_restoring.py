@@ -27,7 +27,7 @@ def _placed(
 
 
 def test_a_task_that_a_broker_moves_waits_for_all_of_its_store():
-    """Brokers of Kafka 4.3 warm no copy up: 60,000 records at 20,000/s."""
+    """Brokers up to Kafka 4.4 warm no copy up: 60,000 records at 20,000/s."""
     found = restoring(_placed())
 
     assert found.pauses.tolist() == [False, True]
