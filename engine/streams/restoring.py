@@ -10,7 +10,7 @@ A client that gets a task with stores reads what its copy lacks of the changelog
   `max.warmup.replicas` copies warm up at a time, so that several rounds of `probing.rebalance.interval.ms` may pass.
 
 How fast a thread reads is configured, else observed (`metrics.restores`), else assumed: see `metrics.pauses`. A count
-store of 300,000 small records in memory was restored at 150,000 records/s per thread; disks and quotas make it a fraction.
+store of 300,000 small records in memory was restored at 150,000 records/s per thread; disks and quotas slow it down.
 
 A thread reads the changelogs of all its tasks in turn, so one that is as large as another is there when that is:
 

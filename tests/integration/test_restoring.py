@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from evenkeel.engine.model.pauses import RESTORED
+from evenkeel.engine.model.pauses import RESTORED, RESTORES
 from evenkeel.engine.model.states import PauseBasis
 from evenkeel.engine.pipeline.stored_metrics import measured_groups
 from evenkeel.engine.streams.live import running
@@ -157,7 +157,7 @@ def test_who_joins_and_who_takes_over_restore_what_was_said(
     app.running.pop(0).popen.kill()
     look_until(looks, app, joining["restores"] + leaving["restores"])
     after = restored(app, 1)[len(found) :]
-    foreseen = leaving["restore_offsets"] / 2 * restore.seconds / RESTORED
+    foreseen = leaving["restore_seconds"] * restore.seconds / RESTORES.seconds
     print("leaving", leaving["restore_offsets"], foreseen, seconds_of(after), after)
     assert sum(records for _, records, _, _ in after) == leaving["restore_offsets"]
     assert leaving["restore_offsets"] + joining["restore_offsets"] == KEYS

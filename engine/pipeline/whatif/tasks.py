@@ -23,7 +23,8 @@ from ...records.pause_course import PauseSpan
 from ...streams.after_change import instances, joined, pinned, with_threads, without
 from ...streams.compare import PlacementOutcome, outcome, outcomes, present, presumed
 from ...streams.live import KnownTasks, Running, known_tasks, running
-from ...streams.settings import StickyTasks, TaskStrategy
+from ...streams.restoring import restoring
+from ...streams.settings import TaskStrategy
 from ...streams.stores import subtopology_of
 from .changes import Change, Grows, HasThreads, Joins, Leaves, Stands, racks_lost
 from .lost_racks import Left, assumed_of, left_of
@@ -92,18 +93,9 @@ class TaskOutcome:
 
     @property
     def restore_seconds(self) -> float | None:
-        """For how long tasks pause at most whose stores the instance builds anew that runs them; None unknown."""
-        app, config = self.application.app, self.application.config
-        read, there = self.application.to_read.copy(), set(app.clients)
-        if not isinstance(self.strategy, StickyTasks):
-            # who had the task goes on until a copy has warmed up
-            stays = [self.before.get(task, [None])[0] in there for task in app.tasks]
-            read[stays] = np.minimum(read[stays], config.acceptable_recovery_lag)
-        seconds = [0.0]
-        for process, threads in zip(app.clients, app.threads.tolist(), strict=True):
-            runs = [n for n in self.restoring[process] if self.has[app.tasks[n]][0] == process]
-            seconds.append(float(read[runs].sum()) / threads / config.restore_records_per_second)
-        return None if np.isnan(seconds).any() else max(seconds)
+        """For how long tasks pause at most until their stores are restored; None unknown."""
+        longest = 0.0 if self.placed is None else restoring(self.placed).longest
+        return None if np.isnan(longest) else longest
 
     def to_restore(self, tasks: Sequence[int]) -> tuple[int, int | None]:
         """Offsets of the changelogs of some tasks, and what they take on disks; None where one's size is not known."""

@@ -20,6 +20,7 @@ from evenkeel.engine.pipeline.whatif import (
     WithoutRack,
     answer_of_tasks,
 )
+from evenkeel.engine.records.pause_course import PauseSpan
 from evenkeel.engine.streams.after_change import instances
 from evenkeel.engine.streams.compare import outcome
 from evenkeel.engine.streams.live import running
@@ -78,6 +79,35 @@ def test_only_stores_that_an_instance_lacks_are_restored():
     assert (gone.restored, gone.has["1_0"]) == ([], [TRE])
     # both that stay have all three stores then: each lacks one
     assert (anew.has["1_0"], anew.restored) == ([TRE, TWO], [1000, 1000])
+
+
+@pytest.mark.parametrize(("stay", "seconds"), [(["0_0", "0_1"], 1), (["0_0 0_1", ""], 2)])
+def test_a_thread_that_takes_both_tasks_restores_their_stores_in_turn(stay, seconds):
+    """Each has 1,000 records; how fast they are read is configured, else observed, else assumed, and said."""
+    threads = [Thread(1, "1_0 1_1"), *(Thread(2, own) for own in stay)]
+    group = live_group(threads, {"0": Sub(2), "1": Sub(2, [STORE])}, replicas={}, kip_1071=True)
+    rate = StreamsSettings(restore_records_per_second=1000)
+    answers = {
+        said(answer.assumed)[-1]: answer.outcomes[0].restore_seconds
+        for answer in (
+            answer_of_tasks(group, settings, [Leaves(member=ONE)], {}, NAMES, {}, (), seen)
+            for settings, seen in (
+                (rate, [PauseSpan(0, 400, 600)]),
+                (None, [PauseSpan(0, 400, 600)]),
+                (None, [PauseSpan(0, 0, 40)]),
+                (None, [PauseSpan(0, 80, 999)]),
+                (None, []),
+            )
+        )
+    }
+
+    assert answers == {
+        "a thread restores 1,000 records/s (configured)": seconds,
+        "a thread restores 2,000 records/s (median observed)": seconds / 2,
+        "a thread restores 25,000 records/s (at least, as observed)": seconds / 25,
+        "a thread restores 12,500 records/s (at most, as observed)": seconds / 12.5,
+        "a thread restores 20,000 records/s (assumed)": seconds / 20,
+    }
 
 
 def test_who_joins_has_the_threads_of_the_first_and_a_rack_that_is_said():
