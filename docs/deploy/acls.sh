@@ -9,6 +9,6 @@ set -eu
 kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --add --allow-principal "$PRINCIPAL" \
   --operation Describe --cluster --topic '*' --group '*' "$@"
 
-# Optional: retention, compaction, follower fetching, the brokers' assignors and where share groups begin.
+# Optional: retention, compaction, follower fetching, the brokers' assignors, and settings of groups.
 # kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --add --allow-principal "$PRINCIPAL" \
 #   --operation DescribeConfigs --cluster --topic '*' --group '*' "$@"

@@ -33,7 +33,7 @@ from ..assignors.kafka.protocol_names import (
 )
 from ..config import Rule
 from ..model.arrays import NONE, Column
-from ..model.coordinators import CoordinatorSettings
+from ..model.coordinators import SESSION_SETTING, CoordinatorSettings
 from ..model.errors import Infeasible
 from ..model.facts import Fact, FactKind, fact, note, reason
 from ..model.groups import GroupSnapshot
@@ -180,7 +180,15 @@ def on_the_way(group: GroupSnapshot) -> tuple[Fact, ...]:
         told.insert(0, note("migration_policy"))
     if settings is None or settings.downgrades is not False:
         told.append(note("last_of_a_protocol"))
-    return (*told, note("group_session", [group.group]))
+    return (*told, *(own_settings(group) or [note("group_session", [group.group])]))
+
+
+def own_settings(group: GroupSnapshot) -> tuple[Fact, ...]:
+    """What was set for the group on the brokers, and holds from the move on in place of theirs."""
+    kind = "streams." if group.type is GroupType.STREAMS else "consumer."
+    own = sorted((group.settings or {}).items())
+    told = [f"{name}={value}" for name, value in own if name.startswith(kind)]
+    return (note("own_settings", told),) if told else ()
 
 
 def strategy_there(group: GroupSnapshot) -> str:
@@ -228,12 +236,11 @@ def _of_the_protocol(group: GroupSnapshot) -> GroupReadiness:
     """A group that has the protocol, all of it or some members."""
     classic = sum(member.kind == "classic" for member in group.members)
     strategy = group.assignor and strategy_of(group.type, group.assignor)
+    told = partial(GroupReadiness, group=group, strategy=strategy, notes=own_settings(group))
     if not classic:
-        return GroupReadiness(group=group, readiness=Readiness.MOVED, strategy=strategy)
+        return told(readiness=Readiness.MOVED)
     left = reason("classic_members_left", after=classic, bound=len(group.members))
-    return GroupReadiness(
-        group=group, readiness=Readiness.MIGRATING, strategy=strategy, why=(left,)
-    )
+    return told(readiness=Readiness.MIGRATING, why=(left,))
 
 
 def _has_left(group: GroupSnapshot) -> bool:
@@ -304,13 +311,16 @@ def _gains(
 
 def _notes(group: GroupSnapshot, library: Mapping[str | None, int]) -> Iterable[Fact]:
     members = len(group.members)
+    yield from own_settings(group)
     if not members:
         yield note("first_member_decides")
         return
     if unknown := library.get(None):
         yield note("library_unknown", after=unknown, bound=members)
     if static := sum(member.is_static for member in group.members):
-        yield note("static_members_stay", after=static, bound=members)
+        session = group.in_force(SESSION_SETTING)
+        by, seconds = ([], None) if session is None else ([session.by], session.seconds)
+        yield note("static_members_stay", by, before=seconds, after=static, bound=members)
 
 
 def _is_eager(group: GroupSnapshot, rule: Rule) -> bool | None:

@@ -32,6 +32,7 @@ from ..assignors.kafka.protocol_names import (
     wire_name,
 )
 from ..followers.plan import NAME as PLAN
+from ..model.coordinators import InForce
 from ..model.facts import Fact, note, reason, step
 from ..model.groups import GroupSnapshot
 from ..model.releases import USUAL, release_of
@@ -455,14 +456,24 @@ def _telling(way: Way, untold: Mapping[str, Names], *, is_set: bool) -> Way:
     return replace(way, rounds=_also(rounds, _written({RACK_SETTING: RACK_PLACE}, STREAMS), untold))
 
 
-def to_broker_tasks(group: str) -> Rollout:
-    """What there is to do for a KIP-1071 group: its broker has one assignor of tasks, no setting chooses another."""
+def to_broker_tasks(group: str, notes: Sequence[Fact] = ()) -> Rollout:
+    """
+    What there is to do for a KIP-1071 group: its broker has one assignor of tasks, no setting chooses another.
+
+    Args:
+        group: Its id.
+        notes: What the group sets of its protocol.
+    """
     there = Round(restart=Restart.ONE, elected=None, why=step("next_rebalance_brings_it"))
     return Rollout(
         target=StickyTasks.SERVER,
         present=None,
         ways=(Way(clients=JVM, rounds=(there,), back=()),),
-        notes=(note("broker_has_one_task_assignor"), note("streams_group_configs", [group])),
+        notes=(
+            note("broker_has_one_task_assignor"),
+            *notes,
+            note("streams_group_configs", [group]),
+        ),
     )
 
 
@@ -529,6 +540,7 @@ def to_server_side(
     notes: Sequence[Fact] = (),
     static: Sequence[bool] = (),
     brokers: str | None = None,
+    interval: InForce | None = None,
 ) -> Rollout:
     """
     The way to a strategy of the broker (KIP-848): another one for a group that has that protocol, or that protocol for
@@ -543,9 +555,10 @@ def to_server_side(
         lacking: Why brokers cannot be asked for it yet, as `brokers_lack` says it.
         stopping: Why brokers convert the group only while it has no members.
         returns_stopped: Whether they convert it back only then.
-        notes: What else is to be known of the protocol.
+        notes: What else is to be known of the protocol, or of what the group sets of it.
         static: Which members have an instance id; none without it.
         brokers: The release of the brokers; None unknown.
+        interval: How often they assign the group at most; None unknown.
     """
     name = SERVER_SIDE[target]
     can = {client: CONSUMERS[client] for client in clients if client in CONSUMERS}
@@ -558,7 +571,7 @@ def to_server_side(
     was = present or "uniform"
     undone = _written({SERVER_SETTING: was}, can)
     undo = replace(there, elected=was, settings=undone, why=reason("as_it_was"))
-    told = [note("broker_must_list", [name])]
+    told = [*notes]
     if classic:
         given = {PROTOCOL: "consumer", SERVER_SETTING: name, **dict.fromkeys(CLASSIC_ONLY)}
         there = replace(
@@ -581,13 +594,18 @@ def to_server_side(
             lists=before,
             why=undo.why,
         )
-        told = [*stopping, *notes, note("protocol_from"), *told]
+        told = [*stopping, *told, note("protocol_from")]
+    told.append(note("broker_must_list", [name]))
     again: tuple[Round, ...] = ()
     if not classic and not_reassigned(static, brokers):
         why = note("static_not_reassigned")
         again = (Round(restart=Restart.ONE, elected=name, why=why),)
     if (release_of(brokers) or USUAL) >= USUAL:
-        told.append(note("assigned_per_interval"))
+        told.append(
+            note("assigned_per_interval")
+            if interval is None
+            else note("assigned_per_interval", [interval.by], after=interval.seconds)
+        )
     # ours is brought to brokers before all else, and on the way back taken from them after it
     ours, restart = lacking if name == BY_RACKS else None, step("restart_brokers")
     return Rollout(

@@ -19,7 +19,9 @@ from ..messages.wording import moment
 from ..model.assignments import ABLE
 from ..model.errors import InputError
 from ..model.text import several
+from ..pipeline.readiness import readiness_rows
 from ..pipeline.whatif import SeenGroup
+from ..records import to_json
 from ..snapshots import split_snapshot_id
 from . import questions, sources, whatif_options
 from .command_end import complain
@@ -27,7 +29,7 @@ from .custom import is_place
 from .database import database
 from .local_mode import REMEMBERED, WITH_FORECASTS, judge, look
 from .sources import SnapshotSource
-from .verbs import advise, query, runbook, whatif
+from .verbs import advise, query, readiness, runbook, whatif
 from .verbs.lag import tell_unreadable
 from .views import fleet
 from .views.runbook import runbook_object
@@ -118,6 +120,7 @@ def _said(verb: Callable[..., None], parameter: str) -> Any:
 
 Group = Annotated[str, _said(advise.advise, "group")]
 Texts = list[str] | None
+Limit = Annotated[int, Field(ge=1, description="At most so many groups.")]
 Details = Annotated[bool, Field(description="Give all keys and rows; the answer gets large.")]
 
 
@@ -135,7 +138,7 @@ class Tools:
     def list_groups(
         self,
         group: Group = "*",
-        limit: Annotated[int, Field(ge=1, description="At most so many groups.")] = 50,
+        limit: Limit = 50,
     ) -> Iterable[Row]:
         """
         List consumer groups, the most severe first.
@@ -145,8 +148,7 @@ class Tools:
         (verdict: switch, stay, not evaluated).
         """
         rows = self._judged(group)
-        if len(rows) > limit:
-            complain(f"left out: {several(len(rows) - limit, 'less severe group')}; raise limit.")
+        _tell_left_out(rows, limit)
         return [{key: row[key] for key in LISTED} for row in rows[:limit]]
 
     def explain_group(self, group: Group, details: Details = False) -> Iterable[Row]:
@@ -236,6 +238,21 @@ class Tools:
         steps = runbook.steps_of(self._snapshots.now(), group, strategy and _name(strategy))
         return [runbook_object(steps)]
 
+    def readiness(
+        self, group: Group = "*", limit: Limit = 50, details: Details = False
+    ) -> Iterable[Row]:
+        """
+        List which consumer groups can move to the consumer protocol (KIP-848), in the order in which they should.
+
+        place is its turn. why tells what forbids the move or makes it stop all members; losses, gains and notes tell
+        what it changes, the settings of the group on the brokers included. next_step prints the move and its rollback.
+        """
+        source = self._snapshots.now()
+        rows = readiness_rows(source.settings, readiness.groups_of(source, group))
+        _tell(source)
+        _tell_left_out(rows, limit)
+        return [_brief(to_json(row), details) for row in rows[:limit]]
+
     def history(
         self,
         name: Annotated[
@@ -247,7 +264,7 @@ class Tools:
         ] = None,
     ) -> Iterable[Row]:
         """
-        Query the stored history by name: lag over time, worst groups, incidents, advice and what came of it.
+        Query the stored history by name: lag over time, worst groups, incidents, rebalances, advice and its outcome.
 
         Ask without a name first: that lists every query with its question and its parameters. Times are in UTC: the
         last 14:00, 2h (ago), or 2026-03-01T14:00Z.
@@ -273,6 +290,12 @@ def _tell(source: SnapshotSource) -> None:
     _, taken_at = split_snapshot_id(source.newest)
     looked_at = several(len(source.ids(source.settings.lookback + 1)), "snapshot")
     complain(f"{WITH_FORECASTS}; cluster {source.cluster} at {moment(taken_at)}, from {looked_at}")
+
+
+def _tell_left_out(rows: Collection[Any], limit: int) -> None:
+    """Say how many are beyond the limit."""
+    if len(rows) > limit:
+        complain(f"left out: the last {several(len(rows) - limit, 'group')}; raise limit.")
 
 
 def _brief(row: Row, details: bool) -> Row:

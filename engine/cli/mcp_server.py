@@ -51,6 +51,7 @@ def server(snapshots: Snapshots) -> MCPServer:
         tools.forecast,
         tools.what_if,
         tools.how_to_switch,
+        tools.readiness,
         *([tools.history] if _has_history() else []),
     ]
     return MCPServer(

@@ -219,5 +219,10 @@ def bill(
         # they keep what they have, and nobody else pauses
         rest = max(0, caused.number - 2 * len(caused.stuck_seconds))
         longer = paused.waited_for(caused.failed_seconds > 0)
-        kept[Remedy.LONGER_SESSION_TIMEOUT] = cost(longer, usual, rest)
+        remedy = (
+            Remedy.LONGER_SESSION_ON_BROKERS
+            if protocol is Protocol.CONSUMER
+            else Remedy.LONGER_SESSION_TIMEOUT
+        )
+        kept[remedy] = cost(longer, usual, rest)
     return Bill(cost=cost(paused, usual), pause_seconds=usual.released, with_remedy=kept)

@@ -15,6 +15,7 @@ MOST_MEMBERS_SETTING = "group.consumer.max.size"
 SESSION_SETTING = "group.consumer.session.timeout.ms"
 LEAST_SESSION_SETTING = "group.consumer.min.session.timeout.ms"
 HEARTBEAT_SETTING = "group.consumer.heartbeat.interval.ms"
+ASSIGNMENT_SETTING = "group.consumer.assignment.interval.ms"
 
 COORDINATOR_SETTINGS = (
     PROTOCOLS_SETTING,
@@ -23,8 +24,12 @@ COORDINATOR_SETTINGS = (
     SESSION_SETTING,
     LEAST_SESSION_SETTING,
     HEARTBEAT_SETTING,
+    ASSIGNMENT_SETTING,
 )
 """Settings that brokers are asked for."""
+
+OF_BROKERS = "group."
+"""How the name of a broker's setting begins for which a group may have a value of its own, by the rest of it."""
 
 _UPGRADES, _DOWNGRADES = {"bidirectional", "upgrade"}, {"bidirectional", "downgrade"}
 
@@ -42,6 +47,7 @@ class CoordinatorSettings:
         most_members: Most members of a group of the consumer protocol.
         session_seconds, heartbeat_seconds: Session timeout and heartbeat interval of a group that sets none.
         least_session_seconds: The shortest session timeout that a group may set.
+        assignment_seconds: The interval in which a group that sets none is assigned at most once (KIP-1263).
     """
 
     version: int | None = None
@@ -52,6 +58,7 @@ class CoordinatorSettings:
     session_seconds: float | None = None
     heartbeat_seconds: float | None = None
     least_session_seconds: float | None = None
+    assignment_seconds: float | None = None
 
     @property
     def serves(self) -> bool | None:
@@ -90,7 +97,57 @@ def coordinator_settings(told: Iterable[str | None]) -> CoordinatorSettings | No
         session_seconds=_seconds(known, SESSION_SETTING),
         heartbeat_seconds=_seconds(known, HEARTBEAT_SETTING),
         least_session_seconds=_seconds(known, LEAST_SESSION_SETTING),
+        assignment_seconds=_seconds(known, ASSIGNMENT_SETTING),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """
+    A time that brokers keep for a group.
+
+    Attributes:
+        seconds: The time.
+        by: The setting that says so, and whose it is.
+    """
+
+    seconds: float
+    by: str
+
+
+def in_force(
+    setting: str, own: Mapping[str, str] | None, brokers: CoordinatorSettings | None
+) -> InForce | None:
+    """
+    What holds for a group: its own value, else the brokers'; None if unknown.
+
+    Args:
+        setting: The broker's: `SESSION_SETTING`, `HEARTBEAT_SETTING` or `ASSIGNMENT_SETTING`.
+        own: What was set for the group; None unknown.
+        brokers: What was set for the brokers; None unknown.
+
+    >>> told = CoordinatorSettings(session_seconds=45.0)
+    >>> in_force(SESSION_SETTING, {}, told)
+    InForce(seconds=45.0, by='group.consumer.session.timeout.ms of the brokers')
+    >>> in_force(SESSION_SETTING, {"consumer.session.timeout.ms": "60000"}, told)
+    InForce(seconds=60.0, by='consumer.session.timeout.ms of the group')
+    >>> in_force(SESSION_SETTING, None, told) is None
+    True
+    """
+    if own is None:
+        return None
+    name = setting.removeprefix(OF_BROKERS)
+    if name in own:
+        return InForce(int(own[name]) / 1000, f"{name} of the group")
+    seconds = None if brokers is None else getattr(brokers, _TIMES[setting])
+    return None if seconds is None else InForce(seconds, f"{setting} of the brokers")
+
+
+_TIMES = {
+    SESSION_SETTING: "session_seconds",
+    HEARTBEAT_SETTING: "heartbeat_seconds",
+    ASSIGNMENT_SETTING: "assignment_seconds",
+}
 
 
 def _words(listed: str) -> set[str]:

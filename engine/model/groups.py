@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from .arrays import Column, Flags, Indices, Ints
-from .coordinators import CoordinatorSettings
+from .coordinators import CoordinatorSettings, InForce, in_force
 from .moments import check_aware
 from .states import (
     REBALANCING,
@@ -207,7 +207,8 @@ class GroupHeader:
     closest replica (KIP-392), *group_assignors* the assignors that members of a KIP-848 group can request from every
     broker, by their names in the protocol, *coordinator* the other settings of that protocol, *coordinator_id* the
     broker that coordinates the group, *kafka_release* the release of the brokers, *offset_reset* is
-    `share.auto.offset.reset` of a share group; None unknown.
+    `share.auto.offset.reset` of a share group, *settings* are those that were set for the group on the brokers; None
+    unknown.
     """
 
     snapshot_id: str
@@ -227,6 +228,7 @@ class GroupHeader:
     coordinator: CoordinatorSettings | None = None
     kafka_release: str | None = None
     offset_reset: str | None = None
+    settings: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         check_aware(self.taken_at, "taken_at")
@@ -235,6 +237,10 @@ class GroupHeader:
     def places_tasks(self) -> bool:
         """Whether it is a Kafka Streams application, of either protocol: it assigns tasks, not partitions."""
         return places_tasks(self.type, self.assignor)
+
+    def in_force(self, setting: str) -> InForce | None:
+        """What holds of a time that brokers keep for the group (`coordinators.in_force`)."""
+        return in_force(setting, self.settings, self.coordinator)
 
     @property
     def shares_partitions(self) -> bool:

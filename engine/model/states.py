@@ -276,6 +276,7 @@ class Remedy(enum.StrEnum):
     COOPERATIVE = "cooperative rebalancing"
     CONSUMER_PROTOCOL = "consumer protocol"
     LONGER_SESSION_TIMEOUT = "longer session timeout"
+    LONGER_SESSION_ON_BROKERS = "longer session timeout on brokers"
 
 
 class Mark(enum.StrEnum):

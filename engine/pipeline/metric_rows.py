@@ -23,12 +23,13 @@ from ..metrics.racks import Tariff, batch_crossing, known_racks, tariff
 from ..metrics.status import worst_by
 from ..model.arrays import NONE, Column, Flags, Floats
 from ..model.batch import GroupBatch, count_by, max_by, min_by, sum_by
+from ..model.coordinators import ASSIGNMENT_SETTING
 from ..model.figures import Figures
 from ..model.groups import GroupHeader, GroupSnapshot
 from ..model.labels import Labels
 from ..model.moments import from_ms
 from ..model.pauses import Pause
-from ..model.states import CapacityBasis
+from ..model.states import CapacityBasis, GroupType
 from ..model.tables import BOOL, INT32, TEXT, Numbers, Series, Table, column
 from ..records import GroupMetrics, keys_of, table_of
 from ..records.pause_course import spans_of
@@ -110,12 +111,20 @@ class MetricRows:
         header, course = self.batch.headers[group], self.seen.pauses[group]
         policy = self.settings.policy(header.cluster, header.group)
         library, configured = self._library(group), policy.model_fields_set
+        interval = (
+            header.in_force(ASSIGNMENT_SETTING) if header.type is GroupType.CONSUMER else None
+        )
+        usual = {
+            # no new assignment comes before the interval is over
+            "rebalance_seconds": max(policy.rebalance_seconds, interval.seconds if interval else 0),
+            "restart_seconds": policy.restart_seconds,
+        }
         return {
             key: pause_of(
                 [] if course is None else spans_of(getattr(course, name)),
                 configured=getattr(policy, key) if key in configured else None,
                 peers=peers.get((header.type.value, library or "")),
-                usual=getattr(policy, key),
+                usual=usual[key],
             )
             for name, key, peers in (
                 ("rebalances", "rebalance_seconds", self.typical.rebalance),

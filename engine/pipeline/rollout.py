@@ -11,7 +11,7 @@ import numpy as np
 from ..advice import Feasibilities, runs, unfit
 from ..advice.feasibility import brokers_lack, untold_racks
 from ..advice.listed_protocols import lists_of
-from ..advice.protocol_readiness import on_the_way, stopping
+from ..advice.protocol_readiness import on_the_way, own_settings, stopping
 from ..advice.rollout import (
     JVM,
     Client,
@@ -40,6 +40,7 @@ from ..metrics.forecast import delayed_offsets
 from ..model.arrays import Flags, Indices
 from ..model.assignments import Deployment, Feasibility
 from ..model.command import command_in_text
+from ..model.coordinators import ASSIGNMENT_SETTING
 from ..model.errors import Infeasible, InputError
 from ..model.facts import note, reason, step
 from ..model.groups import GroupSnapshot
@@ -230,24 +231,26 @@ def _rollout(
             without = replace(without, ways=())
         return telling_racks(without, untold, eager=eager, clients=clients) if untold else without
     if strategy == StickyTasks.SERVER:
-        return to_broker_tasks(group.group)
+        return to_broker_tasks(group.group, own_settings(group))
     if group.places_tasks:
         return _to_tasks(settings, group, strategy)
     if strategy in SERVER_SIDE:
         kinds = {member.kind for member in group.members}
         migrating = not is_classic and kinds >= {"classic", "consumer"}
+        changes = is_classic or migrating
         return to_server_side(
             strategy,
             None if migrating else group.assignor,
             lists,
-            classic=is_classic or migrating,
+            classic=changes,
             clients=clients,
             lacking=None if runs(group, strategy) else brokers_lack(group, strategy),
             stopping=stopping(group) if is_classic else (),
             returns_stopped=group.coordinator is not None and group.coordinator.downgrades is False,
-            notes=on_the_way(group),
+            notes=on_the_way(group) if changes else own_settings(group),
             static=static,
             brokers=group.kafka_release,
+            interval=group.in_force(ASSIGNMENT_SETTING),
         )
     if not is_classic:
         raise Infeasible(

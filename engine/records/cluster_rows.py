@@ -64,6 +64,10 @@ class GroupRow(OfSnapshot):
     offset_reset: str | None = column(
         "Setting share.auto.offset.reset of a share group; null for other groups.", default=None
     )
+    group_settings: str | None = column(
+        "Settings that were set for this group on the brokers, as JSON; null if unknown.",
+        default=None,
+    )
 
 
 @record

@@ -15,7 +15,8 @@ class RemedyCost:
     """What the same changes would have cost with another setting."""
 
     remedy: Remedy = column(
-        "Setting: static membership, cooperative rebalancing, consumer protocol or longer session timeout."
+        "Setting: static membership, cooperative rebalancing, consumer protocol, longer session timeout or "
+        "longer session timeout on brokers (KIP-848)."
     )
     partition_seconds: float = column("Partition-seconds without consumption.", at_least=0)
     delayed_records: float | None = column(

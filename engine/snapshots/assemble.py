@@ -229,6 +229,7 @@ def _header(row: Mapping[str, Any], taken_at: datetime, cluster: ClusterTables) 
         coordinator=cluster.coordinator,
         kafka_release=cluster.kafka_release,
         offset_reset=row["offset_reset"],
+        settings=_from_json(row["group_settings"]),
     )
 
 

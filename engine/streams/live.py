@@ -11,8 +11,9 @@ What the wire does not tell is taken, and told each time (`Running.remarks`):
 * Which sub-topology a changelog belongs to (classic): the one of its size, of several the one that is known to have
   stores, because copies of its tasks or offsets of their stores are reported. `changelogs` in the configuration
   decides.
-* `num.standby.replicas`: as many copies as every store has now; `rack.aware.assignment.tags`: all tags of the clients;
-  `rack.aware.assignment.strategy`: `compare.presumed`. The configuration settles these too.
+* `num.standby.replicas`: what was set for the group on the brokers (KIP-1071), else as many copies as every store has
+  now; `rack.aware.assignment.tags`: all tags of the clients; `rack.aware.assignment.strategy`: `compare.presumed`. The
+  configuration settles these too.
 * A client's rack, where it sends none and a rule says it: what crosses racks is measured by it, Kafka does not see it.
   A broker that assigns tasks looks at no rack, so there the two are one.
 * How far copies are: a running task is where it is, a standby of now counts as caught up, unless its broker knows
@@ -240,7 +241,7 @@ def _running(
             copies[place[task]].add(int(client_of[member]))
     owner = np.where(thread == NONE, NONE, client_of[thread]).astype(np.int32)
     start, held = ragged([sorted(each) for each in copies])
-    config, remarks = _config(settings, app, [len(each) for each in copies])
+    config, remarks = _config(settings, app, [len(each) for each in copies], group)
     at_brokers = group.type is GroupType.STREAMS
     release = release_of(group.kafka_release if at_brokers else settings.kafka)
     if release:
@@ -405,12 +406,18 @@ def _leaders(table: PartitionTable | None) -> dict[tuple[str, int], str | None]:
     return dict(zip(zip(table.names, table.partition.tolist(), strict=True), names, strict=True))
 
 
+STANDBYS_SETTING = "streams.num.standby.replicas"
+"""The broker assigns a KIP-1071 group by this setting of the group."""
+
+
 def _config(
-    settings: StreamsSettings, app: Application, copies: Sequence[int]
+    settings: StreamsSettings, app: Application, copies: Sequence[int], group: GroupSnapshot
 ) -> tuple[TaskConfig, list[Fact]]:
     """The settings of the application, and what had to be guessed of them."""
     remarks: list[Fact] = []
     standbys = settings.num_standby_replicas
+    if standbys is None and STANDBYS_SETTING in (own := group.settings or {}):
+        standbys = int(own[STANDBYS_SETTING])
     stateful = np.flatnonzero(app.stateful).tolist()
     if standbys is None:
         standbys = min((copies[task] for task in stateful), default=0)

@@ -11,7 +11,7 @@
 --
 -- Columns as in: rebalance.
 -- Its own columns:
---   setting text                            Static membership, cooperative rebalancing, consumer protocol or longer session timeout.
+--   setting text                            Static membership, cooperative rebalancing, consumer protocol, longer session timeout (on brokers).
 --   rebalances bigint                       Number of rebalances, at least.
 --   partitions_moved bigint (partitions)    Number of reassigned partitions.
 --   partition_seconds double precision (s)  Partition-seconds without consumption.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.helpers.applied import (
     await_members,
     closing_members,
     do,
+    run_tool,
     runbook_of,
     seen,
     settled,
@@ -91,6 +93,14 @@ class StaticJava(Java):
     def own(self, number: int) -> dict[str, str]:
         """With its instance id."""
         return super().own(number) | {"group.instance.id": f"i-{number}"}
+
+
+class OneStatic(Librdkafka):
+    """librdkafka's consumers, of which the first has an instance id."""
+
+    def own(self, number: int) -> dict[str, str]:
+        """With its instance id."""
+        return super().own(number) | ({} if number else {"group.instance.id": "i-0"})
 
 
 def java(
@@ -197,6 +207,37 @@ def test_a_leader_that_sends_data_keeps_the_group_classic(stage: Stage, tmp_path
     ) as others:
         settled(others, "uniform")
         assert told(others)["readiness"] == "moved"
+
+
+SESSION = "consumer.session.timeout.ms"
+CONFIGS = re.compile(r"`kafka-configs.sh --bootstrap-server ... (.*?)\.\.\.`")
+
+
+@pytest.mark.nightly
+def test_a_session_that_a_group_sets_is_told_before_the_move_and_holds_after_it(
+    stage: Stage,
+) -> None:
+    """Of two groups the one with the longer session misses its stopped static member later."""
+    with (
+        closing_members(OneStatic(stage, "own", CLASSIC_RANGE)) as own,
+        closing_members(OneStatic(stage, "usual", CLASSIC_RANGE)) as usual,
+    ):
+        for members in (own, usual):
+            settled(members, "range")
+        (command,) = CONFIGS.findall(" ".join(runbook_of(own, "uniform")["notes"]))
+        run_tool(stage, "kafka.admin.ConfigCommand", *f"{command}60000".split())
+        stay = "1 of 3 members are static: they stay so, a stopped one is missed after "
+        notes = told(own)["notes"]
+        assert f"the brokers use settings of this group: {SESSION}=60000" in notes
+        assert f"{stay}1 min ({SESSION} of the group)" in notes
+        assert f"{stay}45 s (group.{SESSION} of the brokers)" in told(usual)["notes"]
+        for members in (own, usual):
+            do(members, way_of(runbook_of(members, "uniform"), members)["rounds"])
+        own.stop(0)
+        usual.stop(0)
+        await_members(usual, 2)
+        assert len(seen(own)["members"]) == 3
+        await_members(own, 2)
 
 
 @pytest.fixture

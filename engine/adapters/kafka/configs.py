@@ -1,19 +1,20 @@
 """
-What brokers, topics and share groups are configured to: whether followers serve reads, by what brokers assign, what is
-compacted, how long it is kept and where, and where share groups begin.
+What brokers, topics and groups are configured to: whether followers serve reads, by what brokers assign, what is
+compacted, how long it is kept and where, where share groups begin, and what groups set for themselves.
 
 It takes the right DESCRIBE_CONFIGS, which a reader need not have: without it all of this is unknown, and said once. It
-is asked in batches, topics of any broker, each broker of itself.
+is asked in batches, topics of any broker, each broker of itself. One request lists the groups that set something
+(KIP-1142), so others cost nothing, however many there are.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka.protocol.admin import DescribeConfigsRequest
+from kafka.protocol.admin import DescribeConfigsRequest, ListConfigResourcesRequest
 
 from ...assignors.kafka.protocol_names import BROKER_SETTING, broker_names
 from ...model.coordinators import COORDINATOR_SETTINGS
@@ -27,6 +28,10 @@ _BATCH = 2_000
 _TOPIC, _BROKER, _GROUP = 2, 4, 32
 _KINDS = {_TOPIC: "topic", _BROKER: "broker", _GROUP: "group"}
 _NOT_ALLOWED = frozenset({29, 30, 31})
+_SET_BY_GROUP = 8
+"""The source of a value that was set for the group; others are those of the brokers, or Kafka's."""
+_LISTS_GROUPS = 1
+"""From this version on ListConfigResources knows groups: Kafka 4.1."""
 
 _SELECTOR = "replica.selector.class"
 _CLEANUP, _REMOTE = "cleanup.policy", "remote.storage.enable"
@@ -54,7 +59,8 @@ class Configs:
     What is configured, as far as it may be known.
 
     *topics* by name; *follower_fetching*, *group_assignors* (what KIP-848 groups can ask for) and *coordinators* (the
-    other settings of that protocol, by name) by broker id; *offset_resets* has `share.auto.offset.reset` by group;
+    other settings of that protocol, by name) by broker id; *offset_resets* has `share.auto.offset.reset` by share
+    group, *groups* the settings that were set for a group, by name: nothing set is empty, an unknown one is missing;
     *unknown* has a fact per cause.
     """
 
@@ -63,6 +69,7 @@ class Configs:
     group_assignors: dict[int, tuple[str, ...]] = field(default_factory=dict)
     coordinators: dict[int, dict[str, str]] = field(default_factory=dict)
     offset_resets: dict[str, str] = field(default_factory=dict)
+    groups: dict[str, dict[str, str]] = field(default_factory=dict)
     unknown: list[Fact] = field(default_factory=list)
 
 
@@ -70,6 +77,7 @@ async def read_configs(
     connection: Connection,
     topics: Iterable[str],
     brokers: Iterable[int],
+    groups: Collection[str] = (),
     share_groups: Iterable[str] = (),
 ) -> Configs:
     """
@@ -77,7 +85,8 @@ async def read_configs(
         connection: The conversation.
         topics: Names of the topics wanted.
         brokers: Ids of the brokers that are alive.
-        share_groups: Ids of the share groups wanted (KIP-932).
+        groups: Ids of the groups wanted.
+        share_groups: Those of them that are share groups (KIP-932).
     """
     configs, failed = Configs(), Counter[tuple[str, str]]()
     if not connection.supports(DescribeConfigsRequest):
@@ -87,10 +96,7 @@ async def read_configs(
     for batch in _batches(topics):
         for result in await _ask(connection, _TOPIC, batch, keys, None, failed):
             configs.topics[result.resource_name] = _topic(_values(result))
-    for batch in _batches(share_groups):
-        for result in await _ask(connection, _GROUP, batch, [_SHARE_RESET], None, failed):
-            if (reset := _values(result).get(_SHARE_RESET)) is not None:
-                configs.offset_resets[result.resource_name] = reset
+    await _read_groups(connection, configs, groups, frozenset(share_groups), failed)
 
     async def ask_broker(node: int) -> None:
         keys = [_SELECTOR, BROKER_SETTING, *COORDINATOR_SETTINGS]
@@ -113,6 +119,52 @@ async def read_configs(
     return configs
 
 
+async def _read_groups(
+    connection: Connection,
+    configs: Configs,
+    groups: Collection[str],
+    shared: frozenset[str],
+    failed: Counter[tuple[str, str]],
+) -> None:
+    """Ask of share groups and of those that set something."""
+    own = await _with_settings(connection, groups, failed)
+    if own is not None:
+        configs.groups = {name: {} for name in groups if name not in own}
+    for batch in _batches(shared | (own or frozenset())):
+        for result in await _ask(connection, _GROUP, batch, None, None, failed):
+            name = result.resource_name
+            configs.groups[name] = {
+                one.name: one.value
+                for one in result.configs
+                if one.config_source == _SET_BY_GROUP and one.value is not None
+            }
+            reset = _values(result).get(_SHARE_RESET)
+            if name in shared and reset is not None:
+                configs.offset_resets[name] = reset
+
+
+async def _with_settings(
+    connection: Connection, groups: Collection[str], failed: Counter[tuple[str, str]]
+) -> frozenset[str] | None:
+    """
+    The groups that set something; None unknown.
+
+    Listing them takes the right that the settings of brokers take: what is missing is said of those.
+    """
+    if not groups or not connection.supports(ListConfigResourcesRequest, _LISTS_GROUPS):
+        return None
+    try:
+        answer = await connection.ask_any(ListConfigResourcesRequest(resource_types=[_GROUP]))
+    except Unanswered as problem:
+        failed[_KINDS[_GROUP], str(problem)] += len(groups)
+        return None
+    if answer.error_code:
+        if answer.error_code not in _NOT_ALLOWED:
+            failed[_KINDS[_GROUP], error_text(answer.error_code, None)] += len(groups)
+        return None
+    return frozenset(one.resource_name for one in answer.config_resources).intersection(groups)
+
+
 def _batches(names: Iterable[str]) -> Iterator[Sequence[str]]:
     ordered = sorted(names)
     for start in range(0, len(ordered), _BATCH):
@@ -123,11 +175,14 @@ async def _ask(
     connection: Connection,
     kind: int,
     names: Sequence[str],
-    keys: list[str],
+    keys: list[str] | None,
     node: int | None,
     failed: Counter[tuple[str, str]],
 ) -> list[Any]:
-    """The results without an error; the others are counted by cause, nothing where it is the missing right."""
+    """
+    The results without an error, with the settings of *keys* or all; the others are counted by cause, nothing where it
+    is the missing right.
+    """
     resource = DescribeConfigsRequest.DescribeConfigsResource
     request = DescribeConfigsRequest(
         resources=[

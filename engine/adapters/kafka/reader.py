@@ -98,10 +98,7 @@ class KafkaClusterReader:
             ),
             "groups": _table(
                 "groups",
-                [
-                    _group_row(group, reading.configs.offset_resets.get(name))
-                    for name, group in reading.groups.items()
-                ],
+                [_group_row(group, reading.configs) for group in reading.groups.values()],
                 key,
             ),
             "members": _table("members", reading.members, key),
@@ -152,7 +149,7 @@ class KafkaClusterReader:
         topics.settle(used)
         alive = [node.id for node in nodes if node.alive]
         shared = [name for name, group in groups.items() if group.type == GroupType.SHARE]
-        configs = await read_configs(connection, topics.counts, alive, shared)
+        configs = await read_configs(connection, topics.counts, alive, groups, shared)
         version = await group_version(connection)
         if version is not None:
             for node in alive:
@@ -208,8 +205,9 @@ def _note_hidden(
         ]
 
 
-def _group_row(group: Group, offset_reset: str | None) -> dict[str, Any]:
+def _group_row(group: Group, configs: Configs) -> dict[str, Any]:
     described, modern = group.described, group.type != GroupType.CLASSIC
+    own = configs.groups.get(group.id)
     assignor = getattr(described, "assignor_name" if modern else "protocol_data", None)
     return {
         "group_id": group.id,
@@ -221,7 +219,8 @@ def _group_row(group: Group, offset_reset: str | None) -> dict[str, Any]:
         "epoch": described.group_epoch if modern and described else None,
         "assignment_epoch": described.assignment_epoch if modern and described else None,
         "topology": topology_json(group),
-        "offset_reset": offset_reset,
+        "offset_reset": configs.offset_resets.get(group.id),
+        "group_settings": None if own is None else json.dumps(own, sort_keys=True),
         "error": "; ".join([*group.errors, *group.commit_errors]) or None,
     }
 

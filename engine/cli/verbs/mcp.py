@@ -16,8 +16,9 @@ EPILOG = epilog(
     "An agent's client starts it and talks to it over standard input and output. Configure it as "
     '{"mcpServers": {"evenkeel": {"command": "evenkeel", "args": ["mcp", "--bootstrap", "broker1:9092"]}}}. '
     "It needs the extra mcp: pip install 'evenkeel[mcp]'.",
-    "Tools: list_groups, explain_group, forecast, what_if, how_to_switch; history with EVENKEEL_DATABASE_URL. All are "
-    "read-only, and answer with the values of --json of advise, whatif, runbook and query.",
+    "Tools: list_groups, explain_group, forecast, what_if, how_to_switch, readiness; history with "
+    "EVENKEEL_DATABASE_URL. All are read-only, and answer with the values of --json of advise, whatif, runbook, "
+    "readiness and query.",
     "The first question about a live cluster takes --samples snapshots. Each further question takes one more, unless "
     "the newest is younger than 5 seconds.",
 )

@@ -11,6 +11,7 @@ from ...messages.wording import duration, percent, sentence, several, words
 from ...messages.wording.deployment import SESSION_AT_BROKERS, one_restart
 from ...messages.wording.forecasts import about, pauses
 from ...messages.wording.runbook import rendered
+from ...model.coordinators import SESSION_SETTING
 from ...model.facts import FactKind, of_kind
 from ...model.formats import brief
 from ...model.releases import TRUE_TO, written
@@ -111,7 +112,9 @@ def _values(runbook: Runbook) -> dict[str, Any]:
     # the threads of an application are its members
     unit = "instance" if group.places_tasks else "member"
     by_broker = group.type is GroupType.CONSUMER
-    session = {"session": SESSION_AT_BROKERS} if by_broker else {}
+    kept = group.in_force(SESSION_SETTING)
+    said = SESSION_AT_BROKERS if kept is None else f"{duration(kept.seconds)}, {kept.by}"
+    session = {"session": said} if by_broker else {}
     return {
         "runbook": runbook,
         "group": group,

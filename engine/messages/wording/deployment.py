@@ -154,7 +154,7 @@ def look_again(group: GroupHeader) -> str | None:
     return "Retry once the group is Stable." if group.rebalancing else None
 
 
-SESSION_AT_BROKERS = "group.consumer.session.timeout.ms of the brokers"
+SESSION_AT_BROKERS = "consumer.session.timeout.ms of the group or of the brokers"
 """The session of a member of a KIP-848 group, which its broker decides."""
 
 

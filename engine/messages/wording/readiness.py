@@ -22,6 +22,14 @@ def _sessions(fact: Fact) -> str:
     return f"{told} (consumer.session.timeout.ms of the group{least})"
 
 
+def _static(fact: Fact) -> str:
+    missed = (
+        "{before:duration} ({first})" if fact.subjects else "the session timeout of the brokers"
+    )
+    stay = "{after} of {bound} members are static: they stay so, a stopped one is missed after "
+    return filled(stay + missed, fact)
+
+
 LOSSES: Mapping[str, Clause] = {
     "assignor_without_counterpart": "{first} has no counterpart on brokers: {second} assigns",
 }
@@ -47,10 +55,8 @@ CLAUSES: Mapping[str, Clause] = {
     "no_barrier": "members no longer wait for each other",
     "first_member_decides": "the next member that joins decides the protocol",
     "library_unknown": "the client library of {after} of {bound} members is unknown",
-    "static_members_stay": (
-        "{after} of {bound} members are static: they stay so, a stopped one is missed after the session timeout of the"
-        " brokers"
-    ),
+    "static_members_stay": _static,
+    "own_settings": "the brokers use settings of this group: {every}",
     "streams_protocol_instead": (
         "Kafka Streams has its own protocol (KIP-1071): stop all instances, then start them with group.protocol=streams"
     ),

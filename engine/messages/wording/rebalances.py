@@ -47,8 +47,8 @@ CLAUSES: Mapping[str, Clause] = {
 
 SETTINGS: Mapping[Remedy, str] = {
     Remedy.STATIC_MEMBERSHIP: (
-        "set group.instance.id of each member to a name that survives restarts, and session.timeout.ms above the"
-        " time of a restart"
+        "set group.instance.id of each member to a name that survives restarts, and the session timeout"
+        " (session.timeout.ms, or with KIP-848 consumer.session.timeout.ms of the group) above the time of a restart"
     ),
     Remedy.COOPERATIVE: (
         "switch to cooperative-sticky: `evenkeel runbook --strategy cooperative-sticky` prints the steps"
@@ -56,6 +56,11 @@ SETTINGS: Mapping[Remedy, str] = {
     Remedy.CONSUMER_PROTOCOL: "set group.protocol=consumer (KIP-848), in a rolling restart",
     Remedy.LONGER_SESSION_TIMEOUT: (
         "raise session.timeout.ms (max.poll.interval.ms for slow polls) above the longest interruption"
+    ),
+    Remedy.LONGER_SESSION_ON_BROKERS: (
+        "raise consumer.session.timeout.ms of the group (kafka-configs.sh --entity-type groups) or"
+        " group.consumer.session.timeout.ms of the brokers (max.poll.interval.ms of the members for slow polls) above"
+        " the longest interruption"
     ),
 }
 """What to change for each remedy."""

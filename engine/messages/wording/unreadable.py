@@ -60,9 +60,9 @@ CLAUSES: Mapping[str, Clause] = {
     "topic_configs_refused": f"configurations of {{after:topic}}: {_CONFIGS_REFUSED}",
     "broker_configs_unread": "configurations of {after:broker}: {quote}",
     "broker_configs_refused": f"configurations of {{after:broker}}: {_CONFIGS_REFUSED}",
-    "group_configs_unread": "configurations of {after:share group}: {quote}",
+    "group_configs_unread": "configurations of {after:group}: {quote}",
     "group_configs_refused": (
-        "configurations of {after:share group}: not allowed (grant this client DESCRIBE_CONFIGS on the groups)"
+        "configurations of {after:group}: not allowed (grant this client DESCRIBE_CONFIGS on the groups)"
     ),
     "log_sizes_not_served": "log directories: the brokers do not know DescribeLogDirs",
     "log_sizes_unread": "log directories of {after:broker}: {quote}",

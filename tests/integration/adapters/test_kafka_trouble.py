@@ -18,7 +18,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 from kafka import TopicPartition
-from kafka.admin import KafkaAdminClient
+from kafka.admin import ConfigResource, KafkaAdminClient
 from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata
 
@@ -44,6 +44,8 @@ GROUPS = [f"app-{n}" for n in range(12)]
 """Enough that each broker coordinates some."""
 LOST_GROUP, LOST_OFFSETS = "app-2", 6
 """A group, and the partition of the offsets topic that has it and no other of ours."""
+DESCRIBED = "described-only"
+"""A group whose settings we may not see."""
 HALF_BLIND = "half-blind"
 """A group with commits of a topic whose first partition is on the third broker alone."""
 
@@ -78,15 +80,17 @@ def _fill(bootstrap: str) -> None:
         await_topics(admin, ["orders", "fragile"])
         pairs = [TopicPartition("orders", p) for p in placed]
         offsets = {pair: OffsetAndMetadata(0, "", -1) for pair in pairs}
-        for group in [*GROUPS, "secret", "described-only"]:
+        for group in [*GROUPS, "secret", DESCRIBED]:
             commit_for(admin, group, offsets)
+        own = {"consumer.session.timeout.ms": "60000"}
+        admin.alter_configs([ConfigResource("GROUP", one, own) for one in (GROUPS[0], DESCRIBED)])
 
 
 def _restrict(bootstrap: str) -> None:
     """One group is somebody else's; of one group and one topic we may see the description only."""
     rules = [
         (ResourceType.GROUP, "secret", SOMEBODY, AclOperation.READ),
-        (ResourceType.GROUP, "described-only", ANYBODY, AclOperation.DESCRIBE),
+        (ResourceType.GROUP, DESCRIBED, ANYBODY, AclOperation.DESCRIBE),
         (ResourceType.TOPIC, "orders", ANYBODY, AclOperation.DESCRIBE),
     ]
     bindings = [
@@ -126,7 +130,14 @@ def test_what_may_not_be_seen_of_configurations_is_unknown_and_said_once(
     """It takes a right of its own that a reader need not have; nothing is partial for it."""
     snapshot = take(guarded.bootstrap)
     assert said(snapshot.notes) == (
+        "configurations of 1 group: not allowed (grant this client DESCRIBE_CONFIGS on the groups)",
         "configurations of 1 topic: not allowed (grant this client DESCRIBE_CONFIGS)",
+    )
+    own = {row["group_id"]: row["group_settings"] for row in snapshot.tables["groups"].to_pylist()}
+    assert (own[GROUPS[0]], own[GROUPS[1]], own[DESCRIBED]) == (
+        '{"consumer.session.timeout.ms": "60000"}',
+        "{}",
+        None,
     )
     assert not any("configurations" in problem for problem in said(snapshot.problems))
     told = {
@@ -171,7 +182,7 @@ def _healed(bootstrap: str) -> ClusterSnapshot:
 
     def whole() -> ClusterSnapshot | None:
         snapshot = take(bootstrap)
-        allowed = {*GROUPS, "described-only"}
+        allowed = {*GROUPS, DESCRIBED}
         rows = snapshot.tables["partitions"].to_pylist()
         in_sync = all(set(row["in_sync"]) == set(row["replicas"]) for row in rows)
         healthy = allowed == _commits(snapshot) and len(snapshot.problems) == 2
@@ -209,7 +220,7 @@ def test_a_broker_that_dies_costs_what_it_alone_had(
     """Read right after a kill: only the group and the partition without another replica are lost."""
     _, snapshot = without_broker_3
     assert set(_errors(snapshot)) == {"secret"}
-    assert _commits(snapshot) == {*GROUPS, "described-only"} - {LOST_GROUP}
+    assert _commits(snapshot) == {*GROUPS, DESCRIBED} - {LOST_GROUP}
     partitions = snapshot.tables["partitions"].to_pylist()
     lost = [row for row in partitions if row["error"]]
     assert [(row["topic"], row["partition"], row["error"]) for row in lost] == [
@@ -269,7 +280,7 @@ def test_a_broker_that_stops_and_starts_costs_no_snapshot(guarded: KafkaCluster)
         if number == 5:
             guarded.restart(2)
         snapshots.append(take(guarded.bootstrap))
-    everybody = {*GROUPS, "described-only"}
+    everybody = {*GROUPS, DESCRIBED}
     for number, snapshot in enumerate(snapshots):
         rows = snapshot.tables["groups"].to_pylist()
         listed = {row["group_id"] for row in rows}
@@ -307,7 +318,7 @@ def test_a_broker_that_hangs_makes_no_lag_and_loses_no_group(
     listed = snapshot.tables["groups"].to_pylist()
     assert 2 not in {row["coordinator"] for row in listed if not row["error"]}
     assert set(_errors(snapshot)) == {"secret"}
-    assert _commits(snapshot) == {*GROUPS, "described-only"}
+    assert _commits(snapshot) == {*GROUPS, DESCRIBED}
     commits = [row for row in snapshot.tables["commits"].to_pylist() if row["error"] is None]
     ends = [row for row in snapshot.tables["partitions"].to_pylist() if row["end_at"]]
     apart = max(row["end_at"] for row in ends) - min(row["read_at"] for row in commits)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from kafka.protocol.admin import DescribeConfigsResponse, DescribeLogDirsResponse
+from kafka.protocol.admin import (
+    DescribeConfigsResponse,
+    DescribeLogDirsResponse,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
 from kafka.protocol.metadata import ApiVersionsResponse
 
 from evenkeel.engine.adapters.kafka import log_dirs
@@ -27,10 +32,17 @@ OURS = "io.evenkeel.EvenkeelServerAssignor,org.apache.kafka.coordinator.group.as
 Told = Mapping[str, Mapping[str, str | None] | int]
 
 
-def answering(told: Told) -> Any:
-    """Resource name -> its values, or an error code."""
+def answering(told: Told, own: Mapping[str, Sequence[str]] | int = 31) -> Any:
+    """Resource name -> its values, or an error code; *own* has the names of values that were set for groups."""
 
-    def answer(request: Any, node: int | None) -> DescribeConfigsResponse:
+    def answer(request: Any, node: int | None) -> Any:
+        if isinstance(request, ListConfigResourcesRequest):
+            resource = ListConfigResourcesResponse.ConfigResource
+            listed = [] if isinstance(own, int) else own
+            return ListConfigResourcesResponse(
+                error_code=own if isinstance(own, int) else 0,
+                config_resources=[resource(resource_name=one, resource_type=32) for one in listed],
+            )
         result = DescribeConfigsResponse.DescribeConfigsResult
         config = result.DescribeConfigsResourceResult
         results = []
@@ -38,6 +50,7 @@ def answering(told: Told) -> Any:
             said = told[one.resource_name]
             code = said if isinstance(said, int) else 0
             values = {} if isinstance(said, int) else said
+            given = () if isinstance(own, int) else own.get(one.resource_name, ())
             results.append(
                 result(
                     error_code=code,
@@ -45,8 +58,8 @@ def answering(told: Told) -> Any:
                     resource_type=one.resource_type,
                     resource_name=one.resource_name,
                     configs=[
-                        config(name=key, value=values[key])
-                        for key in one.configuration_keys
+                        config(name=key, value=values[key], config_source=8 if key in given else 5)
+                        for key in one.configuration_keys or values
                         if key in values
                     ],
                 )
@@ -114,13 +127,54 @@ def test_a_missing_right_is_said_once_for_all_it_concerns() -> None:
 def test_share_groups_tell_where_they_begin() -> None:
     """By their setting on the broker; it takes a right of its own, which is said once."""
     told: Told = {"queue": {"share.auto.offset.reset": "earliest"}, "a": 30, "b": 30}
+    names = ["queue", "b", "a"]
 
-    found = run(read_configs(ScriptedConnection(answering(told)), [], [], ["queue", "b", "a"]))
+    found = run(read_configs(ScriptedConnection(answering(told)), [], [], names, names))
 
     assert found.offset_resets == {"queue": "earliest"}
     assert list(said(found.unknown)) == [
-        "configurations of 2 share groups: not allowed (grant this client DESCRIBE_CONFIGS on the groups)"
+        "configurations of 2 groups: not allowed (grant this client DESCRIBE_CONFIGS on the groups)"
     ]
+
+
+SESSION = "consumer.session.timeout.ms"
+
+
+def test_only_groups_that_set_something_are_asked() -> None:
+    """What they set, not what brokers give them; others set nothing, and one that may not be asked is unknown."""
+    told: Told = {
+        "own": {SESSION: "60000", "consumer.heartbeat.interval.ms": "5000"},
+        "secret": 30,
+        "gone": {SESSION: "50000"},
+    }
+    connection = ScriptedConnection(answering(told, {name: [SESSION] for name in told}))
+
+    found = run(read_configs(connection, [], [], {"own", "plain", "secret"}))
+
+    assert found.groups == {"own": {SESSION: "60000"}, "plain": {}}
+    assert [what for what, _ in connection.asked] == ["ListConfigResources", "DescribeConfigs"]
+    assert list(said(found.unknown)) == [
+        "configurations of 1 group: not allowed (grant this client DESCRIBE_CONFIGS on the groups)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("own", "versions", "said_of_it"),
+    [
+        (31, {}, []),
+        (42, {}, ["configurations of 2 groups: INVALID_REQUEST"]),
+        ({}, {"ListConfigResourcesRequest": 0}, []),
+    ],
+)
+def test_what_groups_set_is_unknown_where_brokers_do_not_list_it(
+    own: Any, versions: dict[str, int], said_of_it: list[str]
+) -> None:
+    """Without the right, which brokers need for their own settings, or before Kafka 4.1, nothing more is said."""
+    connection = ScriptedConnection(answering({}, own), versions=versions)
+
+    found = run(read_configs(connection, [], [], ["a", "b"]))
+
+    assert (found.groups, list(said(found.unknown))) == ({}, said_of_it)
 
 
 def test_brokers_that_do_not_answer_leave_it_unknown() -> None:

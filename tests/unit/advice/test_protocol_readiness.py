@@ -185,6 +185,22 @@ def test_a_library_is_known_by_the_client_ids_that_it_gives():
     assert "the client library of 1 of 2 members is unknown" in told
 
 
+def test_settings_of_the_group_replace_those_of_the_brokers():
+    """They are told before the move and after it; where they are unknown, so is the session."""
+    own = {"group_settings": json.dumps({"consumer.session.timeout.ms": "60000", "share.x": "1"})}
+    static = [{"instance_id": "a"}, {}]
+    stated = "the brokers use settings of this group: consumer.session.timeout.ms=60000"
+    stay = "1 of 2 members are static: they stay so, a stopped one is missed after "
+
+    told = found(made(members=static, **own))[1]
+    assert {stated, f"{stay}1 min (consumer.session.timeout.ms of the group)"} <= {*told}
+    none = found(made(members=static, group_settings="{}"))[1]
+    assert f"{stay}45 s (group.consumer.session.timeout.ms of the brokers)" in none
+    assert f"{stay}the session timeout of the brokers" in found(made(members=static))[1]
+    moved = made(group_type="consumer", members=[{"kind": "consumer"}], **own)
+    assert found(moved) == ("moved", [stated])
+
+
 def test_data_of_the_leader_keeps_it_from_moving_with_members_running():
     """Brokers refuse the conversion of a group whose assignments carry user data."""
     kind, told = found(made(assignor="acme", members=[{"assigned_user_data": True}, {}]))

@@ -21,7 +21,7 @@ from evenkeel.engine.cli.agent_tools import DETAILS, LISTED, Snapshots, Tools
 from evenkeel.engine.cli.mcp_server import server
 from tests.unit.cli.conftest import RECORDED, URL, Run, objects
 
-ASKED = ("list_groups", "explain_group", "forecast", "what_if", "how_to_switch")
+ASKED = ("list_groups", "explain_group", "forecast", "what_if", "how_to_switch", "readiness")
 
 Ask = Callable[..., CallToolResult]
 
@@ -165,6 +165,17 @@ def test_how_to_switch_is_the_runbook(recorded: Ask, told: Run, options: dict[st
     assert steps == printed(told, "runbook", "--group", "skewed-load", *words)
 
 
+def test_readiness_is_told_as_the_verb_tells_it(recorded: Ask, told: Run) -> None:
+    """In the order in which groups should move; the last ones are left out, and facts without details."""
+    whole = printed(told, "readiness")
+    assert rows(recorded("readiness", details=True)) == whole
+    answer = recorded("readiness", limit=2)
+    assert rows(answer) == [
+        {key: value for key, value in row.items() if key != "facts"} for row in whole[:2]
+    ]
+    assert f"left out: the last {len(whole) - 2} groups" in text(answer, 1)
+
+
 @pytest.mark.slow
 def test_a_client_talks_to_the_command_itself(tmp_path: Path) -> None:
     """Over standard input and output, of which nothing else has a line."""
@@ -215,7 +226,7 @@ def test_what_is_said_beside_the_answer_is_its_second_text(ask: Ask) -> None:
     assert "cluster prod at 2026-03-01 " in said
     assert "from 4 snapshots" in said
     assert "group locked could not be read: not authorized: DESCRIBE" in said
-    assert said.endswith("left out: 5 less severe groups; raise limit.")
+    assert said.endswith("left out: the last 5 groups; raise limit.")
 
 
 @pytest.mark.parametrize(

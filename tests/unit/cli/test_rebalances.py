@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from evenkeel.engine.cli.views.rebalances import show_bill
 
 ROW = {
@@ -32,6 +34,26 @@ def test_a_group_is_its_causes_its_cost_and_what_reduces_it(capsys):
         "120 partitions reassigned",
     ]
     assert setting.startswith("  static membership: -75%. To get it, set group.instance.id")
+
+
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [
+        (
+            "longer session timeout",
+            "raise session.timeout.ms (max.poll.interval.ms for slow polls)",
+        ),
+        (
+            "longer session timeout on brokers",
+            "raise consumer.session.timeout.ms of the group (kafka-configs.sh --entity-type groups)",
+        ),
+    ],
+)
+def test_a_longer_session_is_set_where_the_protocol_has_it(capsys, setting, named):
+    """On members, or on brokers for KIP-848."""
+    show_bill([{**ROW, "setting": setting}])
+
+    assert f"{setting}: -75%. To get it, {named}" in capsys.readouterr().out
 
 
 def test_what_is_unknown_is_said_so(capsys):

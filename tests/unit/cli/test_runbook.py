@@ -224,7 +224,8 @@ def test_a_static_member_that_is_back_at_once_brings_no_rebalance(asked):
 
 AGAIN = """
 Step 1: Change the settings, then restart 2 members one by one … Step 2: Stop one member, and start it after
-group.consumer.session.timeout.ms of the brokers (all are static: one that returns sooner causes no rebalance).
+consumer.session.timeout.ms of the group or of the brokers (all are static: one that returns sooner causes no
+rebalance).
 … Why: Kafka before 4.4 doesn't reassign when a static member returns within its session
 … Rollback … 2. Stop one member … Notes … at most once per consumer.assignment.interval.ms
 """
@@ -249,6 +250,29 @@ def test_brokers_that_do_not_reassign_static_members_get_one_more_restart(
     if again and static == 2:
         told = asked("range-server", kafka_release=kafka_release, **columns).stdout
         assert lacking(told, AGAIN) is None
+
+
+OWN = """
+Step 2: Stop one member, and start it after 1 min, consumer.session.timeout.ms of the group (all are static:
+… at most once per 10 s (consumer.assignment.interval.ms of the group; KIP-1263). Until then the group is Assigning,
+and partitions of a member that left pause.
+"""
+
+
+def test_what_the_group_sets_on_the_brokers_holds(asked):
+    """In place of what it says in general; a rebalance is taken to pause for the interval."""
+    own = {"consumer.session.timeout.ms": "60000", "consumer.assignment.interval.ms": "10000"}
+    columns = {"assignor": "uniform", "group_type": "consumer", "static": 2}
+    columns["group_settings"] = json.dumps(own)
+    told = asked("range-server", **columns).stdout
+    assert lacking(told, OWN) is None
+    assert "set rebalance_seconds" not in told
+    (kit,) = objects(asked("range-server", "--json", **columns))
+    stated = [f"{name}={value}" for name, value in sorted(own.items())]
+    assert f"the brokers use settings of this group: {', '.join(stated)}" in kit["notes"]
+    seconds = [each["longest_pause_seconds"] for each in kit["ways"][0]["rounds"]]
+    (usual,) = objects(asked("range-server", "--json", **columns | {"group_settings": "{}"}))
+    assert seconds != [each["longest_pause_seconds"] for each in usual["ways"][0]["rounds"]]
 
 
 def test_what_is_printed_for_kafka_python_runs_as_it_stands(asked):

@@ -339,6 +339,15 @@ def test_as_many_standbys_are_presumed_as_every_store_has():
     )
 
 
+def test_standbys_that_a_group_sets_on_the_brokers_are_not_presumed():
+    """KIP-1071: its broker assigns by them; what is configured here comes first."""
+    threads = [Thread(1, "1_0", rack="a"), Thread(2, "1_1", rack="b")]
+    own = {"streams.num.standby.replicas": "2"}
+    live = running(replace(live_group(threads, STATEFUL), settings=own))
+
+    assert (live.config.num_standby_replicas, said(live.remarks)) == (2, ())
+
+
 def test_tasks_without_state_do_not_count_for_standbys():
     """They never have a copy."""
     threads = [Thread(1, "0_0 1_0", "1_1", rack="a"), Thread(2, "0_1 1_1", "1_0", rack="b")]

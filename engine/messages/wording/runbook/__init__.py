@@ -24,6 +24,7 @@ from ....assignors.kafka.protocol_names import (
 )
 from ....model.command import command, command_in_text
 from ....model.facts import Fact
+from ....model.formats import duration
 from ....model.text import printable, several
 from ..clauses import subjects, whole
 
@@ -63,6 +64,7 @@ def sentence_of(fact: Fact) -> str | None:
         "all": subjects(fact),
         "number": None if fact.after is None else whole(fact.after),
         "of": None if fact.bound is None else whole(fact.bound),
+        "seconds": None if fact.after is None else duration(fact.after),
     }
     block = template.blocks[fact.measure]
     return "".join(block(template.new_context(known))).strip()
