@@ -100,6 +100,8 @@ def test_a_kip_1071_group_has_one_instance_restarted_and_keeps_copies(
         do(app, [this])
         wait_until(lambda: copies_of(app) == len(ON), 180, "a copy of each store", interval=0.2)
         settled(app)
+        own = "the brokers use settings of this group: streams.num.standby.replicas=1"
+        assert own in runbook_of(app, "sticky-tasks-server")["notes"]
 
 
 def test_copies_in_one_rack_are_found_and_brought_apart_by_what_the_finding_names(

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from evenkeel.engine.config import Settings
+from evenkeel.engine.metrics.rebalance_bill import Protocol, bill
+from evenkeel.engine.metrics.rebalance_causes import Caused, Why
 from evenkeel.engine.metrics.rebalances import HEARTBEAT
+from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.model.pauses import Pause
-from evenkeel.engine.model.states import PauseBasis, Remedy
+from evenkeel.engine.model.states import PauseBasis, RebalanceCause, Remedy
 from evenkeel.engine.pipeline.rebalance_rows import rebalance_rows
 from tests.helpers.measuring import observed
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
@@ -92,3 +95,40 @@ def test_a_static_member_that_moves_nothing_needs_no_remedy_but_the_protocols():
     row = _row(BEFORE, AFTER, assignor="cooperative-sticky", static=True)
 
     assert [each["remedy"] for each in row["with_remedy"]] == [Remedy.CONSUMER_PROTOCOL]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "remedy"),
+    [
+        (Protocol.EAGER, Remedy.LONGER_SESSION_TIMEOUT),
+        (Protocol.CONSUMER, Remedy.LONGER_SESSION_ON_BROKERS),
+    ],
+)
+def test_a_longer_session_is_one_of_the_members_or_of_the_brokers(protocol, remedy):
+    """By the protocol: a member that is waited for stops nobody else."""
+    nothing, one = np.zeros(2, np.bool_), np.array([True, False])
+    caused = Caused(
+        why=Why(RebalanceCause.POLL_TIMEOUT, ("a",)),
+        number=2,
+        by_epoch=True,
+        missed=0,
+        since=utc_now(),
+        joined=(),
+        left=(),
+        restarted=("a",),
+        stuck_seconds={"a": 60.0},
+        seconds=300.0,
+        was=~nothing,
+        moved=one,
+        released=one,
+        handed=nothing,
+        failed_seconds=np.array([60.0, 0.0]),
+        of_restarted=nothing,
+        static=False,
+        moving=False,
+        assignor=None,
+    )
+    pauses = {"rebalance": PAUSES["rebalance_seconds"], "restart": PAUSES["restart_seconds"]}
+    found = bill(caused, np.ones(2), protocol, heartbeat=HEARTBEAT, **pauses)
+    longer = {Remedy.LONGER_SESSION_TIMEOUT, Remedy.LONGER_SESSION_ON_BROKERS}
+    assert longer & found.with_remedy.keys() == {remedy}
