@@ -44,8 +44,8 @@ class Policy(Strict):
         near_lower_bound: If lag is within this share above its lower bound, the assignment isn't the cause.
         repeat_interval_seconds: The time between two messages about the advice of a group with the same diagnosis.
         rebalance_seconds: How long partitions pause in a rebalance that revokes them. Without it, evenkeel uses what it
-            measured of the group or of others with its client library, else 5 s, or the assignment interval of a KIP-848
-            group if longer.
+            measured of the group or of others with its client library, else 5 s, or the assignment interval of a
+            KIP-848 group if longer.
         restart_seconds: How long a member is away when it restarts. Without it, evenkeel uses what it measured, as
             above, else 30 s.
         confirm_evidence: The evidence that a switch needs to be advised, and to be withdrawn. 20 takes 25 minutes or

@@ -52,8 +52,8 @@ class StreamsSettings(Strict):
             assumed.
         rack_aware_assignment_traffic_cost, rack_aware_assignment_non_overlap_cost: None: the assignor's defaults.
         rack_aware_assignment_tags: Client tags that keep copies apart. None: all tags of the clients.
-        num_standby_replicas: Standby copies of each store. None: as set for the group on the brokers (KIP-1071), else as
-            many as every store has now.
+        num_standby_replicas: Standby copies of each store. None: as set for the group on the brokers (KIP-1071), else
+            as many as every store has now.
         acceptable_recovery_lag: In offsets.
         max_warmup_replicas: Copies that are built at the same time.
         probing_rebalance_interval_ms: Time between rebalances that check whether these are ready.

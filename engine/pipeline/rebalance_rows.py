@@ -10,6 +10,7 @@ from ..metrics.observe import Observation
 from ..metrics.rebalance_bill import CONSUMER_HEARTBEAT, Protocol, bill
 from ..metrics.rebalance_causes import Caused, evidence
 from ..model.arrays import Flags
+from ..model.coordinators import HEARTBEAT_SETTING
 from ..model.facts import MOST_SUBJECTS
 from ..model.groups import GroupHeader
 from ..model.pauses import Pause
@@ -48,7 +49,9 @@ def _row(
     pauses: Mapping[str, Pause],
 ) -> RebalanceRow:
     header, rows = seen.batch.headers[group], seen.batch.rows(group)
-    told = header.coordinator.heartbeat_seconds if header.coordinator else None
+    own = header.in_force(HEARTBEAT_SETTING)
+    of_brokers = header.coordinator.heartbeat_seconds if header.coordinator else None
+    told = of_brokers if own is None else own.seconds
     cost = bill(
         caused,
         seen.production.per_second[rows],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -23,7 +25,7 @@ PAUSES = {
 }
 
 
-def _row(before, after, **header):
+def _row(before, after, pauses=PAUSES, **header):
     """The row of a group whose members, by client id and number of their start, own a partition each; 10/s arrive."""
     taken = []
     for number, names in enumerate((before, after)):
@@ -46,7 +48,7 @@ def _row(before, after, **header):
         )
         taken += groups(snapshot)
     seen = observed(taken[1], taken[:1])
-    [row] = rebalance_rows(Settings(), seen, np.ones(1, np.bool_), lambda _: PAUSES).to_pylist()
+    [row] = rebalance_rows(Settings(), seen, np.ones(1, np.bool_), lambda _: pauses).to_pylist()
     return row
 
 
@@ -95,6 +97,15 @@ def test_a_static_member_that_moves_nothing_needs_no_remedy_but_the_protocols():
     row = _row(BEFORE, AFTER, assignor="cooperative-sticky", static=True)
 
     assert [each["remedy"] for each in row["with_remedy"]] == [Remedy.CONSUMER_PROTOCOL]
+
+
+def test_members_hear_of_it_by_the_heartbeat_that_their_group_has_on_the_brokers():
+    """Where no pause was measured or configured: after half of it."""
+    usual = {name: replace(each, basis=PauseBasis.USUAL) for name, each in PAUSES.items()}
+    own = '{"consumer.heartbeat.interval.ms": "2000"}'
+    row = _row(BEFORE, AFTER, usual, group_type="consumer", group_settings=own)
+
+    assert row["pause_seconds"] == 1
 
 
 @pytest.mark.parametrize(
