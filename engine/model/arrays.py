@@ -111,7 +111,9 @@ def ragged_entries(start: Ints, rows: Ints | Indices) -> tuple[Ints, Ints]:
     """
     sizes = start[rows + 1] - start[rows]
     begin = starts_of(sizes)
-    return begin, np.repeat(start[rows] - begin[:-1], sizes) + np.arange(begin[-1])
+    entries = np.repeat(start[rows] - begin[:-1], sizes)
+    entries += np.arange(begin[-1])
+    return begin, entries
 
 
 def ragged(lists: Sequence[Sequence[int]]) -> tuple[Ints, Indices]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import NONE, Indices, starts_of
+from ...model.arrays import NONE, Indices, Ints, starts_of
 from ...model.assignments import Assignment
 from ...model.errors import Infeasible
 from .group import GroupSpec
@@ -90,25 +89,24 @@ def answering(assign: Callable[[GroupSpec], Assignment]) -> Callable[[GroupSpec]
 def _apart(groups: GroupSpec, assignment: Assignment) -> list[Assignment]:
     if groups.group_count == 1:
         return [assignment]
-    spans = [slice(a, b) for a, b in pairwise(groups.partition_start.tolist())]
-    shift = np.repeat(groups.member_start[:-1].astype(np.int32), np.diff(groups.partition_start))
-
-    def owners(given: Indices) -> list[Indices]:
-        local = where_some(given, given - shift)
-        return [local[span] for span in spans]
-
-    found: dict[str, list[Any]] = {"owner": owners(assignment.owner)}
-    if assignment.order is not None:
-        sizes = np.bincount(groups.group_of[assignment.order], minlength=len(spans))
-        cuts = starts_of(sizes)
-        local = assignment.order - np.repeat(groups.partition_start[:-1], sizes)
-        found["order"] = [local[a:b] for a, b in pairwise(cuts.tolist())]
-    if assignment.transferring is not None:
-        found["transferring"] = owners(assignment.transferring)
-    parts = [object.__new__(Assignment) for _ in spans]  # a third of what it takes to construct one
-    for name, values in found.items():
-        for part, value in zip(parts, values, strict=True):
-            vars(part)[name] = value
+    start, order = groups.partition_start, assignment.order
+    shift = np.repeat(groups.member_start[:-1].astype(np.int32), np.diff(start))
+    found: dict[str, tuple[npt.NDArray[Any], Ints]] = {}
+    for name in ("owner", "transferring"):
+        given: Indices | None = getattr(assignment, name)
+        if given is not None:
+            found[name] = np.maximum(given - shift, NONE), start  # NONE stays
+    if order is not None:
+        cuts = start
+        if len(order) < groups.partition_count:
+            cuts = starts_of(np.bincount(groups.group_of[order], minlength=groups.group_count))
+        found["order"] = order - np.repeat(start[:-1], np.diff(cuts)), cuts
+    # a third of what it takes to construct them
+    parts = [object.__new__(Assignment) for _ in range(groups.group_count)]
+    fields = list(map(vars, parts))
+    for name, (values, cuts) in found.items():
+        for own, first, last in zip(fields, cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+            own[name] = values[first:last]
     return parts
 
 

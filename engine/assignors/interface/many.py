@@ -7,6 +7,7 @@ A strategy that works in whole arrays takes as many calls for a thousand small g
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import chain, pairwise
 from operator import attrgetter
@@ -79,12 +80,12 @@ class _Together(GroupSpec):
 
     def joined(self, name: str) -> npt.NDArray[Any]:
         """Arrays behind each other."""
-        return np.concatenate(self.each(name))
+        return _behind(self.each(name))
 
     def moved(self, name: str, start: Ints) -> npt.NDArray[Any]:
         """Indices of each group, moved to where its entries begin; NONE stays."""
         each = self.each(name)
-        indices = np.concatenate(each)
+        indices = _behind(each)
         by = np.repeat(start[:-1].astype(indices.dtype), list(map(len, each)))
         return where_some(indices, indices + by)
 
@@ -98,16 +99,19 @@ class _Together(GroupSpec):
 
     def of_racks(self, name: str) -> npt.NDArray[Any]:
         """Indices of racks."""
-        places = self.rack_places
-        if all(place is None for place in places):
+        if self.rack_places is None:
             return self.joined(name)
-        pairs = zip(self.each(name), places, strict=True)
-        return np.concatenate([one if place is None else place[one] for one, place in pairs])
+        pairs = zip(self.each(name), self.rack_places, strict=True)
+        return np.concatenate([place[one] for one, place in pairs])
 
     @cached_property
-    def rack_places(self) -> list[Indices | None]:
-        """Where each rack of a group is among all, and NONE for NONE; None where they are the same."""
-        return [_places(group.racks, self.racks) for group in self.parts]
+    def rack_places(self) -> list[Indices] | None:
+        """Where each rack of a group is among all, and NONE for NONE; None where all have the same."""
+        place = {name: number for number, name in enumerate(self.racks)}
+        each = self.each("racks")
+        if set(each) == {self.racks}:
+            return None
+        return [np.array([*map(place.get, racks), NONE], np.int32) for racks in each]
 
     def all_racks(self, _: str) -> tuple[str, ...]:
         """Each once, by name."""
@@ -115,10 +119,11 @@ class _Together(GroupSpec):
 
     def starts(self, name: str) -> Ints:
         """Ragged lists behind each other: what lies between two groups is no list."""
-        each = self.each(name)
-        sizes = np.diff(np.concatenate(each))
+        of = {"topic_start": "topics_start", "replica_start": "partition_start"}
+        cuts: Ints = getattr(self, of.get(name, "member_start"))[1:-1]
+        sizes = np.diff(self.joined(name))
         inside = np.ones(len(sizes), np.bool_)  # np.delete takes four times as long
-        inside[starts_of(list(map(len, each)))[1:-1] - 1] = False
+        inside[cuts + np.arange(len(cuts))] = False
         return starts_of(sizes[inside])
 
     def column(self, name: str) -> Column:
@@ -152,8 +157,9 @@ _FIELDS: dict[str, Callable[[_Together, str], Any]] = {
 """How each field is put together."""
 
 
-def _places(racks: Sequence[str], names: Sequence[str]) -> Indices | None:
-    if tuple(racks) == tuple(names):
-        return None
-    place = {name: number for number, name in enumerate(names)}
-    return np.array([*(place[rack] for rack in racks), NONE], np.int32)
+def _behind(arrays: Sequence[Any]) -> npt.NDArray[Any]:
+    """Arrays behind each other; where all are of one type in half the time of `np.concatenate`."""
+    if len({one.dtype for one in arrays}) == 1:
+        with suppress(TypeError):  # one is not in one piece
+            return np.frombuffer(bytearray().join(arrays), arrays[0].dtype)
+    return np.concatenate(arrays)
