@@ -84,7 +84,8 @@ def _lists(groups: GroupSpec) -> tuple[Ints, Indices, Ints]:
     if homogeneous(groups):
         start, member, of_topic = groups.member_start, member_order(groups), groups.group_of_topic
         some = np.zeros(len(groups.topic_size), np.bool_)
-        some[groups.subscription_topic] = True
+        named = ragged_entries(groups.subscription_start, start[:-1][np.diff(start) > 0])[1]
+        some[groups.subscription_topic[named]] = True
     else:
         subscribers = subscribers_by_member_order(groups)
         start, member = subscribers.start, subscribers.member
