@@ -76,8 +76,10 @@ class CooperativeSticky:
         return explained(group, partition, self.assign(group), owned_of(group))
 
 
-def _told(groups: GroupSpec) -> MemberData:
+def _told(groups: GroupSpec) -> MemberData | None:
     """Where the Subscription gives no generation, the user data may."""
+    if not len(groups.owned_topic):
+        return None
     own, user_data = groups.generation, groups.user_data_generation
     return MemberData(
         start=groups.owned_start,

@@ -75,8 +75,10 @@ class Sticky:
         return explained(group, partition, self.assign(group), claims)
 
 
-def _told(groups: GroupSpec) -> MemberData:
+def _told(groups: GroupSpec) -> MemberData | None:
     """An eager member owns nothing any more when it joins, so the past stands in its user data."""
+    if not len(groups.user_data_topic):
+        return None
     return MemberData(
         start=groups.user_data_start,
         topic=groups.user_data_topic,

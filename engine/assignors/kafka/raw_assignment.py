@@ -8,12 +8,12 @@ the answer names what is wrong with them; flawless ones become plain owners and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from ...model.arrays import NONE, Flags, Indices
+from ...model.arrays import NONE, Flags, Indices, Ints
 from ...model.assignments import Assignment, Lists
 from ...model.errors import Infeasible
 from ...model.facts import Fact, finding
@@ -23,21 +23,43 @@ from ..kit.members import subscribes
 
 def answers_of(
     groups: GroupSpec,
-    lists: Lists,
+    member: Ints,
+    partition: Ints,
+    lists: Callable[[], Lists],
     *,
     transferring: Indices | None = None,
-    problems: Mapping[int, Infeasible] | None = None,
+    problems: Mapping[int, Infeasible],
 ) -> Answers:
     """
-    The answers that send *lists*; of several holders of a partition the first in member order is its owner.
+    The answers that give members these partitions; of several holders of one the first in member order is its owner.
 
     Args:
         groups: The groups.
-        lists: Each member's list; a partition number may be beyond its topic's end.
+        member: (entries) who gets each partition, ascending.
+        partition: (entries) which; P and more are partitions that are gone.
+        lists: The same as lists.
         transferring: As in `Assignment`.
-        problems: Why a group has no answer, by its number; its lists are empty, and nothing of it is transferring.
+        problems: Why a group has no answer, by its number; nobody gets anything there, and nothing is transferring.
     """
-    problems, size = problems or {}, groups.partition_count
+    size = groups.partition_count
+    if partition.max(initial=NONE) < size:
+        owner = np.full(size, NONE, np.int32)
+        owner[partition] = member
+        once = np.count_nonzero(owner != NONE) == len(partition)
+        if once and subscribes(groups, member, groups.topic_of[partition]).all():
+            answer = Assignment(owner=owner, order=partition, transferring=transferring)
+            return Answers(assignment=answer, problems=problems)
+    return _answers_of(groups, lists(), transferring, problems)
+
+
+def _answers_of(
+    groups: GroupSpec,
+    lists: Lists,
+    transferring: Indices | None,
+    problems: Mapping[int, Infeasible],
+) -> Answers:
+    """The same, of lists in which something may be wrong."""
+    size = groups.partition_count
     member = np.repeat(np.arange(len(groups.members), dtype=np.int32), np.diff(lists.start))
     there = (lists.partition >= 0) & (lists.partition < groups.topic_size[lists.topic])
     entry = groups.topic_start[lists.topic] + lists.partition
@@ -90,20 +112,21 @@ def _alone(
     if transferring is not None:
         own = transferring[slice(*groups.partition_start[number : number + 2].tolist())]
         transferring = np.where(own == NONE, NONE, own - first).astype(np.int32)
-    return answers_of(
+    return _answers_of(
         picked(groups, [number]),
         Lists(
             start=lists.start[first : last + 1] - entries.start,
             topic=(lists.topic[entries] - groups.topics_start[number]).astype(np.int32),
             partition=lists.partition[entries],
         ),
-        transferring=transferring,
+        transferring,
+        {},
     ).one()
 
 
 def answer_of(group: GroupSpec, lists: Lists) -> Assignment:
     """
-    The same of one group.
+    The answer of one group that sends *lists*, in which a partition number may be beyond its topic's end.
 
     >>> from evenkeel.engine.assignors.interface import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2})
@@ -111,7 +134,7 @@ def answer_of(group: GroupSpec, lists: Lists) -> Assignment:
     >>> answer_of(group, twice).owner.tolist(), tuple(f.measure for f in answer_of(group, twice).findings)
     ([0, 0], ('given_twice',))
     """
-    return answers_of(group, lists).one()
+    return _answers_of(group, lists, None, {}).one()
 
 
 def _finding(group: GroupSpec, lists: Lists, which: Flags, measure: str) -> Fact | None:

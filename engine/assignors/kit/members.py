@@ -239,6 +239,28 @@ def unknown_lags(
     return problems
 
 
+@once
+def all_name_all(groups: GroupSpec) -> bool:
+    """
+    Whether each member names each topic of its group once; False where there are too many of both to find out.
+
+    >>> from evenkeel.engine.assignors.interface import spec
+    >>> all_name_all(spec({"a": ["t", "u"], "b": ["u", "t"]}, {"t": 2, "u": 1}))
+    True
+    >>> all_name_all(spec({"a": ["t", "t"], "b": ["u", "t"]}, {"t": 2, "u": 1}))
+    False
+    """
+    topics = np.diff(groups.topics_start)
+    cells = int(np.diff(groups.member_start) @ topics)
+    if cells != len(groups.subscription_topic) or cells > _CELLS:
+        return False
+    row = starts_of(topics[groups.group_of_member])
+    begin = row[:-1] - groups.topics_start[groups.group_of_member]
+    named = np.zeros(cells, np.bool_)
+    named[begin.repeat(np.diff(groups.subscription_start)) + groups.subscription_topic] = True
+    return bool(named.all())
+
+
 def subscribes(group: GroupSpec, member: Ints | Indices, topic: Ints | Indices) -> Flags:
     """
     Pair by pair, whether a member subscribes to a topic.
@@ -248,6 +270,8 @@ def subscribes(group: GroupSpec, member: Ints | Indices, topic: Ints | Indices) 
     >>> subscribes(group, np.array([0, 1, 1]), np.array([1, 1, 0])).tolist()
     [True, False, True]
     """
+    if all_name_all(group):
+        return np.ones(len(member), np.bool_)
     width = np.diff(group.topics_start)[group.group_of_member]
     row = starts_of(width)  # members by the topics of their own group
     offset = row[:-1] - group.topics_start[group.group_of_member]

@@ -16,6 +16,7 @@ import numpy as np
 from ....model.arrays import NONE, Flags, Ints, ragged_entries
 from ....model.assignments import Assignment
 from ...interface import Answers, GroupSpec, once
+from ...kit.members import all_name_all, hash_order
 from ...kit.orders import places
 from ...kit.why import Claims, Steps, by_racks, kept_or_given
 from ..racks import rack_info
@@ -27,7 +28,7 @@ from .plan import (
     OwnedPartitions,
     StickyPlan,
     assignable_topics,
-    lists_of,
+    given_now,
     nothing_told,
     owned_partitions,
     transferring_of,
@@ -41,7 +42,7 @@ class Plans(NamedTuple):
     plan: StickyPlan
 
 
-Told = Callable[[GroupSpec], MemberData]
+Told = Callable[[GroupSpec], MemberData | None]
 
 
 def sticky_answers(groups: GroupSpec, told: Told, *, withheld: bool = False) -> Answers:
@@ -50,31 +51,36 @@ def sticky_answers(groups: GroupSpec, told: Told, *, withheld: bool = False) -> 
 
     Args:
         groups: The groups.
-        told: What their members say they own.
+        told: What their members say they own; None where nobody says anything.
         withheld: Whether nobody is given what somebody else must give up first.
     """
-    nothing = not len(told(groups).topic)
-    plans = _from_nothing(groups) if nothing else _plans(groups, told)
-    return _answers(groups, plans, withheld)
-
-
-def _answers(groups: GroupSpec, plans: Plans, withheld: bool) -> Answers:
-    plan, owned = plans.plan, plans.owned
+    data = told(groups)
+    owned, plan = _from_nothing(groups) if data is None else _plans(groups, data)
     transferring = transferring_of(plan, owned) if withheld else None
-    lists = lists_of(plan, owned, transferring)
-    return answers_of(groups, lists, transferring=transferring, problems=plan.problems)
+    member, partition = given_now(plan, transferring)
+    return answers_of(
+        groups,
+        member,
+        partition,
+        lambda: owned.lists(member, partition),
+        transferring=transferring,
+        problems=plan.problems,
+    )
 
 
 @once
 def _from_nothing(groups: GroupSpec) -> Plans:
     """Where nobody owns anything, generations do not matter, and both assignors decide the same."""
-    return _plans(groups, nothing_told)
+    return _plans(groups, nothing_told(groups))
 
 
-def _plans(groups: GroupSpec, told: Told) -> Plans:
-    owned = owned_partitions(groups, told(groups))
+def _plans(groups: GroupSpec, told: MemberData) -> Plans:
+    owned = owned_partitions(groups, told)
     racks = rack_info(groups, owned.assignable)
-    equal = all_subscriptions_equal(groups, owned.hash_order)
+    if all_name_all(groups):
+        equal = np.ones(groups.group_count, np.bool_)
+    else:
+        equal = all_subscriptions_equal(groups, hash_order(groups))
     plan = constrained_plan(groups, owned, racks, equal)
     return Plans(owned, plan if equal.all() else general_plan(groups, owned, racks, ~equal, plan))
 
@@ -96,7 +102,7 @@ def explained(group: GroupSpec, partition: int, answer: Assignment, claims: Clai
     return *by_racks(group, partition, owner, group.member_rack), *steps
 
 
-def all_subscriptions_equal(groups: GroupSpec, hash_order: Ints) -> Flags:
+def all_subscriptions_equal(groups: GroupSpec, walk: Ints) -> Flags:
     """
     (G) whether Kafka takes all subscriptions of a group for equal.
 
@@ -110,14 +116,14 @@ def all_subscriptions_equal(groups: GroupSpec, hash_order: Ints) -> Flags:
     (array([ True]), array([False]))
     """
     sizes, of_member = np.diff(groups.subscription_start), groups.group_of_member
-    named = hash_order[sizes[hash_order] > 0][::-1]
+    named = walk[sizes[walk] > 0][::-1]
     first = np.full(groups.group_count, NONE, np.int64)
     first[of_member[named]] = named  # written last, the first one stays
     pattern = np.zeros(len(groups.topics), np.bool_)
     topics = ragged_entries(groups.subscription_start, first[first != NONE])[1]
     pattern[groups.subscription_topic[topics]] = True
     in_pattern = np.bincount(groups.group_of_topic[pattern], minlength=groups.group_count)
-    place = places(hash_order)
+    place = places(walk)
     later = place > np.append(place, len(place))[first][of_member]
     differs = sizes != in_pattern[of_member]
     strange = ~pattern[groups.subscription_topic]

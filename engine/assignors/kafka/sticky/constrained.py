@@ -16,7 +16,7 @@ import numpy as np
 from ....model.arrays import NONE, Flags, Indices, Ints, starts_of
 from ....model.errors import Infeasible
 from ...interface import GroupSpec
-from ...kit.members import members_by_id, partition_order, topics_by_name
+from ...kit.members import hash_order, members_by_id, partition_order, topics_by_name
 from ...kit.orders import places, stable_order
 from ..racks import RackInfo
 from .hand_out import UnfilledMembers, assign_near, assign_round_robin
@@ -44,28 +44,33 @@ def constrained_plan(
     start = starts_of(groups.topic_size[topics])[cuts]
     member, partition, revoked = _owned_and_revoked(groups, owned, racks, equal, topic_place)
     held = np.bincount(member, minlength=len(groups.members))
-    keeps, unfilled = _quotas(groups, owned.hash_order, held, np.diff(start))
+    keeps, unfilled = _quotas(groups, held, np.diff(start))
     kept = np.arange(len(partition)) - starts_of(held)[member] < keeps[member]
     revoked[partition[~kept]] = member[~kept]
     member, partition = member[kept], partition[kept]
-    left = unassigned_partitions(groups, wanted, partition, owned, topic_place)
-    counts = np.diff(np.searchsorted(left, start))
-    assigned, takers, problems = _assign(groups, wanted[left], counts, racks, unfilled)
-    given_up = (revoked[assigned] != NONE) & (revoked[assigned] != takers)
-    given_up |= owned.multiple_owners[assigned]
+    unassigned, counts = wanted, np.diff(start)
+    if len(partition):
+        left = unassigned_partitions(groups, wanted, partition, owned, topic_place)
+        unassigned, counts = wanted[left], np.diff(np.searchsorted(left, start))
+    assigned, takers, problems = _assign(groups, unassigned, counts, racks, unfilled)
     transferring = np.full(groups.partition_count, NONE, np.int32)
-    transferring[assigned[given_up]] = takers[given_up]
+    if len(owned.partition):
+        given_up = (revoked[assigned] != NONE) & (revoked[assigned] != takers)
+        given_up |= owned.multiple_owners[assigned]
+        transferring[assigned[given_up]] = takers[given_up]
     members = np.concatenate([member, takers])
     partitions = np.concatenate([partition, assigned])
+    if len(partition) or racks is not None:  # else each member's are together already
+        order = stable_order(members)
+        members, partitions = members[order], partitions[order]
     if problems:
         fine = np.isin(np.arange(groups.group_count), list(problems), invert=True)
         planned = fine[groups.group_of_member[members]]
         members, partitions = members[planned], partitions[planned]
         transferring[~fine[groups.group_of]] = NONE
-    order = stable_order(members)
     return StickyPlan(
-        member=members[order],
-        partition=partitions[order],
+        member=members,
+        partition=partitions,
         transferring=transferring,
         problems=problems,
     )
@@ -84,9 +89,11 @@ def _owned_and_revoked(
     Returns:
         Members, ascending, and their partitions by (number, topic); (P + V) who loses a partition to its rack.
     """
+    revoked = np.full(len(owned.multiple_owners), NONE, np.int32)
     valid = owned.valid & equal[groups.group_of_member[owned.member]]
     member, partition = owned.member[valid], owned.partition[valid]
-    revoked = np.full(len(owned.topic), NONE, np.int32)
+    if not len(partition):
+        return member, partition, revoked
     stays = ~owned.multiple_owners[partition]
     if racks is not None:
         elsewhere = racks.mismatch(member, partition)
@@ -97,9 +104,7 @@ def _owned_and_revoked(
     return member[order], partition[order], revoked
 
 
-def _quotas(
-    groups: GroupSpec, hash_order: Ints, held: Ints, wanted: Ints
-) -> tuple[Ints, UnfilledMembers]:
+def _quotas(groups: GroupSpec, held: Ints, wanted: Ints) -> tuple[Ints, UnfilledMembers]:
     """
     How much everybody keeps, and who has room then.
 
@@ -107,17 +112,20 @@ def _quotas(
 
     Args:
         groups: The groups.
-        hash_order: Their members in Kafka's order.
         held: (M) how much each holds.
         wanted: (G) how much there is to hold.
     """
     of_member = groups.group_of_member
     quota, extras = np.divmod(wanted, np.maximum(np.diff(groups.member_start), 1))
     least, most = quota[of_member], (quota + (extras > 0))[of_member]
-    over = held[hash_order] >= most[hash_order]
-    before = starts_of(over.astype(np.int64))
-    turn = before[:-1] - before[groups.member_start[:-1]][of_member]
-    full = hash_order[over & (turn < extras[of_member])]
+    full = np.flatnonzero((held >= most) & (extras > 0)[of_member])
+    if len(full):
+        over = np.zeros(len(held), np.bool_)
+        over[full] = True
+        walk = hash_order(groups)
+        full = walk[over[walk]]
+        group = of_member[full]
+        full = full[np.arange(len(full)) - np.searchsorted(group, group) < extras[group]]
     keeps = np.minimum(held, least)
     keeps[full] = most[full]
     left = extras - np.bincount(of_member[full], minlength=len(extras))
@@ -141,8 +149,8 @@ def _assign(
     unfilled: UnfilledMembers,
 ) -> tuple[Ints, Ints, dict[int, Infeasible]]:
     """
-    The unassigned partitions, *counts* of each group, in the order in which they find a member, and these members; what
-    is in the way of the groups that are left out.
+    The unassigned partitions, *counts* of each group, and the members that get them, each in the order in which it gets
+    its own; without racks, member after member. What is in the way of the groups that are left out.
     """
     near, takers = unassigned[:0], unassigned[:0]
     if racks is not None:
@@ -157,8 +165,9 @@ def _assign(
         fine = np.isin(np.arange(len(counts)), list(problems), invert=True)
         unassigned = unassigned[fine.repeat(counts)]
         counts, unfilled = counts * fine, unfilled.within(fine)
-    others = assign_round_robin(counts, unfilled)
-    return np.concatenate([near, unassigned]), np.concatenate([takers, others]), problems
+    others, turns = assign_round_robin(counts, unfilled)
+    assigned = unassigned[turns]
+    return np.concatenate([near, assigned]), np.concatenate([takers, others]), problems
 
 
 def _problems(groups: GroupSpec, counts: Ints, unfilled: UnfilledMembers) -> dict[int, Infeasible]:

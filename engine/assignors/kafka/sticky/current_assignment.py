@@ -120,7 +120,7 @@ class CurrentAssignment:
             member, partition: (kept) the partitions members keep, each member's in the order of its list.
             unassigned: What will be handed out.
         """
-        self.size: Ints = np.bincount(member, minlength=len(owned.hash_order))
+        self.size: Ints = np.bincount(member, minlength=len(owned.generation))
         self.owner: Indices = np.full(owned.size, NONE, np.int32)
         self._since: Ints = np.zeros(owned.size, np.int64)
         self._clock = len(partition)
@@ -238,7 +238,7 @@ def participants_of(
     start = starts_of(sizes[takes_part])
     subscriber = potential.subscriber[np.repeat(takes_part, sizes)]
     movable = place[owned.topic[partition]] < len(topics)
-    fixed = np.bincount(member, minlength=len(owned.hash_order)) >= potential.max_assignment_size
+    fixed = np.bincount(member, minlength=len(owned.generation)) >= potential.max_assignment_size
     fixed[member[movable]] = False
     has_fixed_subscriber = np.zeros(len(topics), np.bool_)
     place_of = np.repeat(np.arange(len(topics)), sizes[takes_part])

@@ -20,7 +20,7 @@ import numpy as np
 from ....model.arrays import NONE, Flags, Ints, ragged_entries
 from ....model.errors import Infeasible
 from ...interface import GroupSpec
-from ...kit.members import subscribes
+from ...kit.members import hash_order, subscribes
 from ...kit.orders import distinct, least_first, places, stable_order
 from ..racks import RackInfo
 from .current_assignment import (
@@ -123,7 +123,7 @@ def _reassigned(
     place = participants.place[owned.topic[participants.partitions]]
     everything = participants.partitions, place, slice(0, len(participants.topics))
     movable = participants.partitions[may_move(current, participants, previous, *everything)]
-    hash_place, size = places(owned.hash_order), current.size.copy()
+    hash_place, size = places(hash_order(groups)), current.size.copy()
     cuts = np.searchsorted(
         groups.group_of_topic[participants.topics], np.arange(groups.group_count + 1)
     ).tolist()

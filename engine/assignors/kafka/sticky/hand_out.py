@@ -292,7 +292,7 @@ def assign_in_turns(
         )
 
 
-def assign_round_robin(counts: Ints, unfilled: UnfilledMembers) -> Ints:
+def assign_round_robin(counts: Ints, unfilled: UnfilledMembers) -> tuple[Ints, Ints]:
     """
     Give out partitions round those under the minimum, then one each to those with exactly that.
 
@@ -301,31 +301,44 @@ def assign_round_robin(counts: Ints, unfilled: UnfilledMembers) -> Ints:
         unfilled: Who has room.
 
     Returns:
-        (all of them) the member that gets each, group after group.
+        Members, ascending, and which partitions they get, by their turns, group after group.
 
     >>> unfilled = UnfilledMembers(group_of=np.zeros(9, np.int64), under_min=np.array([4, 7]), need=np.array([1, 2]),
     ...                            exactly_min=np.array([5]), over_min_left=np.array([2]))
-    >>> assign_round_robin(np.array([5]), unfilled).tolist()
-    [4, 7, 7, 5, 4]
+    >>> [array.tolist() for array in assign_round_robin(np.array([5]), unfilled)]
+    [[4, 4, 5, 7, 7], [0, 4, 3, 1, 2]]
     """
     under_min, need, lacking = unfilled.under_min, unfilled.need, unfilled.lacking
-    extras = counts - lacking
-    dealt = _rounds(unfilled)
-    if not extras.any():
-        return dealt
-    filled = under_min[np.argsort(need, kind="stable")]
-    line = np.concatenate([unfilled.exactly_min, filled])
-    line = line[stable_order(unfilled.group_of[line])]
-    of_group = unfilled.group_of[line]
-    turn = np.arange(len(line)) - np.searchsorted(of_group, np.arange(len(counts)))[of_group]
-    chosen = line[turn < extras[of_group]]
-    return np.insert(dealt, np.repeat(np.cumsum(lacking), extras), chosen)
+    begin, extras = starts_of(counts)[:-1], counts - lacking
+    member, first, step, times = _rounds(unfilled, begin)
+    if extras.any():
+        filled = under_min[np.argsort(need, kind="stable")]
+        line = np.concatenate([unfilled.exactly_min, filled])
+        line = line[stable_order(unfilled.group_of[line])]
+        group = unfilled.group_of[line]
+        turn = np.arange(len(line)) - np.searchsorted(group, group)
+        takes = turn < extras[group]
+        member = np.concatenate([member, line[takes]])
+        first = np.concatenate([first, ((begin + lacking)[group] + turn)[takes]])
+        once = np.ones(len(member) - len(step), np.int64)
+        step, times = np.concatenate([step, once]), np.concatenate([times, once])
+    order = stable_order(member)
+    member, first, step, times = member[order], first[order], step[order], times[order]
+    turns = step.repeat(times)
+    turns *= np.arange(len(turns))
+    turns += (first - step * starts_of(times)[:-1]).repeat(times)
+    return member.repeat(times), turns
 
 
-def _rounds(unfilled: UnfilledMembers) -> Ints:
-    """Members under the minimum in turn, round after round as long as they lack one, group after group."""
+def _rounds(unfilled: UnfilledMembers, begin: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """
+    Members under the minimum take turns, round after round as long as they lack one.
+
+    Returns:
+        (several of each) the member, its first turn, after how many it has the next one, and how many it has so.
+    """
     group, need = unfilled.group_of[unfilled.under_min], unfilled.need
-    width, groups = int(need.max(initial=0)) + 1, len(unfilled.over_min_left)
+    width, groups = int(need.max(initial=0)) + 1, len(begin)
     # Rounds in which the same ones take part are a stage; with the last of them, some have enough.
     stages, last = numbered(group * width + need, groups * width)
     of_stage, level = np.divmod(stages, width)
@@ -335,7 +348,10 @@ def _rounds(unfilled: UnfilledMembers) -> Ints:
     start = starts_of(last - first + 1)
     taking = np.repeat(np.arange(len(need)), np.diff(start))
     stage = np.arange(len(taking)) + (first - start[:-1])[taking]
-    taking = taking[stable_order(stage)]
-    begin = starts_of(np.bincount(stage, minlength=len(stages)))
-    entries = ragged_entries(begin, np.repeat(np.arange(len(stages)), rounds))[1]
-    return unfilled.under_min[taking][entries]
+    order = stable_order(stage)
+    taking, stage = taking[order], stage[order]
+    members = np.bincount(stage, minlength=len(stages))
+    place = np.arange(len(stage)) - starts_of(members)[stage]
+    dealt = starts_of(members * rounds)
+    opening = dealt[:-1] + (begin - dealt[np.searchsorted(of_stage, np.arange(groups))])[of_stage]
+    return unfilled.under_min[taking], opening[stage] + place, members[stage], rounds[stage]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -52,32 +53,54 @@ def nothing_told(groups: GroupSpec) -> MemberData:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class OwnedPartitions:
     """
     C owned partitions of assignable topics, member by member; V of the partitions have vanished.
 
     Attributes:
-        size: P, the number of the group's partitions.
-        hash_order: (M) the members in the order of the HashMap in which Kafka holds them.
+        topic_start: (T + 1) where each topic's partitions begin.
+        lost: (V) topics and numbers of the vanished partitions.
         assignable: (T) topics that have partitions and a subscriber.
-        topic, number: (P + V) of each partition: first the group's own, then the vanished ones.
         generation: (M) the generation in which each member owned, -1 without.
         member, partition: (C) who owns what, by member, in its own order; *partition* points into the P + V.
         valid: (C) whether the member may keep it as far as others are concerned.
         multiple_owners: (P + V) whether two members owned a partition in one generation.
     """
 
-    size: int
-    hash_order: Ints
+    topic_start: Ints
+    lost: tuple[Ints, Ints]
     assignable: Flags
-    topic: Ints
-    number: Ints
     generation: Ints
     member: Ints
     partition: Ints
     valid: Flags
     multiple_owners: Flags
+
+    @property
+    def size(self) -> int:
+        """P, the number of the groups' partitions."""
+        return int(self.topic_start[-1])
+
+    @cached_property
+    def topic(self) -> Ints:
+        """(P + V) of each partition: first the groups' own, then the vanished ones."""
+        sizes = np.diff(self.topic_start)
+        return np.concatenate([np.arange(len(sizes)).repeat(sizes), self.lost[0]])
+
+    @cached_property
+    def number(self) -> Ints:
+        """(P + V) the same."""
+        begin = self.topic_start[:-1].repeat(np.diff(self.topic_start))
+        return np.concatenate([np.arange(self.size) - begin, self.lost[1]])
+
+    def lists(self, member: Ints, partition: Ints) -> Lists:
+        """Who gets which of the P + V partitions, by member, as lists of topics and numbers."""
+        return Lists(
+            start=starts_of(np.bincount(member, minlength=len(self.generation))),
+            topic=self.topic[partition].astype(np.int32),
+            partition=self.number[partition].astype(np.int32),
+        )
 
 
 def owned_partitions(group: GroupSpec, member_data: MemberData) -> OwnedPartitions:
@@ -98,24 +121,21 @@ def owned_partitions(group: GroupSpec, member_data: MemberData) -> OwnedPartitio
     gone = (number < 0) | (number >= group.topic_size[topic])
     partition = group.topic_start[topic] + number
     lost, partition[gone] = _vanished(group, topic[gone], number[gone])
-    walk = hash_order(group)
     generation = member_data.generation.filled(NONE)
     valid = np.ones(len(partition), np.bool_)
     multiple_owners = np.zeros(group.partition_count + len(lost[0]), np.bool_)
     several = np.flatnonzero(np.bincount(partition, minlength=1)[partition] > 1)
     if len(several):
-        entries = several[np.argsort(places(walk)[member[several]], kind="stable")]
+        entries = several[np.argsort(places(hash_order(group))[member[several]], kind="stable")]
         subscription_generation = group.generation.filled(NONE)
         kept, unsettled = _resolved(entries, member, partition, generation, subscription_generation)
         valid[several] = False
         valid[kept] = True
         multiple_owners[unsettled] = True
     return OwnedPartitions(
-        size=group.partition_count,
-        hash_order=walk,
+        topic_start=group.topic_start,
+        lost=lost,
         assignable=assignable,
-        topic=np.concatenate([group.topic_of, lost[0]]),
-        number=np.concatenate([group.number_of, lost[1]]),
         generation=generation,
         member=member,
         partition=partition,
@@ -147,7 +167,7 @@ def previous_owners(groups: GroupSpec, owned: OwnedPartitions) -> Indices:
     if not stale.any():
         return owners
     member, partition = owned.member[stale], owned.partition[stale]
-    order = np.lexsort((-places(owned.hash_order)[member], owned.generation[member]))
+    order = np.lexsort((-places(hash_order(groups))[member], owned.generation[member]))
     owners[partition[order]] = member[order]  # written last, the newest of the first stays
     return owners
 
@@ -217,26 +237,20 @@ class StickyPlan:
     problems: Mapping[int, Infeasible] = field(default_factory=dict)
 
 
-def lists_of(
-    plan: StickyPlan, owned: OwnedPartitions, transferring: Indices | None = None
-) -> Lists:
+def given_now(plan: StickyPlan, transferring: Indices | None) -> tuple[Ints, Ints]:
     """
-    The plan as lists of topics and numbers.
+    Members, ascending, and the partitions they get.
 
     Args:
         plan: The plan.
-        owned: What it was made from.
         transferring: (P) the new owner of what is not given yet, NONE elsewhere.
     """
     member, partition = plan.member, plan.partition
-    if transferring is not None:
-        waits = np.append(transferring, NONE)[np.minimum(partition, owned.size)] == member
-        member, partition = member[~waits], partition[~waits]
-    return Lists(
-        start=starts_of(np.bincount(member, minlength=len(owned.hash_order))),
-        topic=owned.topic[partition].astype(np.int32),
-        partition=owned.number[partition].astype(np.int32),
-    )
+    if transferring is None or transferring.max(initial=NONE) == NONE:
+        return member, partition
+    size = len(transferring)
+    waits = np.append(transferring, NONE)[np.minimum(partition, size)] == member
+    return member[~waits], partition[~waits]
 
 
 def transferring_of(plan: StickyPlan, owned: OwnedPartitions) -> Indices:
@@ -247,7 +261,7 @@ def transferring_of(plan: StickyPlan, owned: OwnedPartitions) -> Indices:
     """
     if plan.untold is None:
         return plan.transferring
-    size = len(owned.topic)
+    size = len(owned.multiple_owners)
     added = ~_among(plan.member, plan.partition, owned.member, owned.partition, size)
     lost = ~_among(owned.member, owned.partition, plan.member, plan.partition, size)
     revoked = np.zeros(size, np.bool_)
@@ -288,7 +302,7 @@ def unassigned_partitions(
         owned: What they point into.
         topic_place: (T) the place of each topic.
     """
-    taken = np.zeros(len(owned.topic), np.bool_)
+    taken = np.zeros(len(owned.multiple_owners), np.bool_)
     taken[kept] = True
     vanished = owned.topic[kept[kept >= owned.size]]
     if len(vanished):
