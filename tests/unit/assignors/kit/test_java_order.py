@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from uuid import UUID
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evenkeel.engine.assignors.kit.java_order import (
     bucket_order,
@@ -74,6 +77,30 @@ def test_a_copied_set_is_walked_as_recorded(case):
 def test_strings_sort_as_recorded(case):
     """Strings sort by UTF-16 code units, as a TreeSet does."""
     assert string_order(case["names"]).tolist() == case["sorted"]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text("ab", max_size=18), st.lists(st.text("\x01a\x7f", max_size=12), max_size=9)
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_many_lists_of_names_sort_each_by_itself(lists):
+    """Names of a list begin alike, over several words of eight characters, and some are equal."""
+    named = [[f"{begin}{rest}" for rest in each] for begin, each in lists]
+    named += [[], ["a"] * 60, [f"member-{n:03}" for n in range(60)]]
+    start = np.cumsum([0, *map(len, named)])
+    whole = [name for each in named for name in each]
+
+    expected = [
+        place
+        for first, end in pairwise(start.tolist())
+        for place in sorted(range(first, end), key=whole.__getitem__)
+    ]
+    assert string_order(whole, start).tolist() == expected
 
 
 @pytest.mark.parametrize(
