@@ -79,12 +79,24 @@ def last_members(snapshots: Sequence[tuple[GroupBatch, int]]) -> Iterator[Fact]:
             return
 
 
-def last_commit(samples: Samples, rows: slice, counted: Flags) -> Iterator[Fact]:
-    """When a commit of the group was last seen to have gone on; nothing where none has, as far as is looked back."""
+def last_commit(
+    samples: Samples, rows: slice, counted: Flags, shared: str | None = None
+) -> Iterator[Fact]:
+    """
+    When a commit of the group was last seen to have gone on; nothing where none has, as far as is looked back.
+
+    Args:
+        samples: Those of all groups.
+        rows: The partitions of the group.
+        counted: (n) which of them count.
+        shared: The type of a share group, which moves its start offsets on; None of other groups.
+    """
     moved, at = samples.moved[:, rows][:, counted], samples.at[:-1, rows][:, counted]
     seen = at[moved & ~np.isnan(at)]
     if len(seen):
-        yield fact(FactKind.DIAGNOSIS, "last_commit", after=float(seen.max()), unit=MOMENT)
+        yield fact(
+            FactKind.DIAGNOSIS, "last_commit", after=float(seen.max()), unit=MOMENT, quote=shared
+        )
 
 
 def retention(group: OneGroup, table: PartitionTable, rows: slice, lost: Fact) -> Iterator[Fact]:

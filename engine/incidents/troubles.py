@@ -278,7 +278,7 @@ def _no_members(look: Circumstances, kind: Diagnosis, facts: Facts) -> Trouble |
         facts=(
             *facts,
             *last_members(look.snapshots),
-            *last_commit(look.seen.samples, look.rows, look.group.counted),
+            *last_commit(look.seen.samples, look.rows, look.group.counted, facts[0].quote),
         ),
         amount=look.delay(look.group.counted),
         since=look.since(look.empty),

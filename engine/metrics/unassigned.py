@@ -28,8 +28,8 @@ def unassigned(past: Past, samples: Samples) -> Floats:
     """
     (n) seconds for which nobody has owned a partition that members subscribe to; nan where somebody does, or soon will.
 
-    What was read before must be without an owner for `STILL_SECONDS`, so that two steps of a cooperative rebalance are
-    none; without a past at once, as 0. Snapshots in which the group rebalanced say nothing. A topic for which only
+    What had an owner must be without one for `STILL_SECONDS`, so that two steps of a cooperative rebalance are none;
+    what was read and has none in all snapshots is found at once. Snapshots in which the group rebalanced say nothing. A topic for which only
     patterns (KIP-848) speak is subscribed to once it was read: its broker may match fewer topics than are to be seen.
 
     Args:
@@ -61,8 +61,7 @@ def unassigned(past: Past, samples: Samples) -> Floats:
         lasted = np.where(on & free[number], at[0] - at[number + 1], 0.0)
         seconds = np.fmax(seconds, lasted)
     least = np.where(~read & began, NEW_SECONDS, STILL_SECONDS)
-    at_once = read & ~was_there.any(axis=0)
-    lasts = (seconds >= least) | at_once
+    lasts = (seconds >= least) | (read & ~began)
     found[rows[lasts]] = seconds[lasts]
     return found
 

@@ -112,10 +112,10 @@ def unit_in(name: str) -> Unit | None:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Rows in which another column has a value: None, or 0."""
+    """Rows in which another column has a value: None, 0, or a type of group."""
 
     other: str
-    value: int | None
+    value: int | str | None
 
     def holds(self, row: Mapping[str, Any]) -> bool:
         """Whether this is such a row; one without that column is not."""

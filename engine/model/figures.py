@@ -7,6 +7,9 @@ from typing import Any
 
 from .columns import Int32, Unit, Where, column, record
 
+WITHOUT_OWNERS = (Where("members", 0), Where("group_type", "share"))
+"""Groups none of whose partitions has an owner."""
+
 
 @record
 class Figures:
@@ -27,20 +30,20 @@ class Figures:
         "Largest member lag in offsets; null if the lag of a partition is unknown.",
         at_least=0,
         head="Largest\nmember lag",
-        none_where=(Where("members", 0),),
+        none_where=WITHOUT_OWNERS,
     )
     lag_skew: float | None = column(
         "Largest member lag divided by mean member lag; null if the total is 0 or unknown.",
         unit=Unit.RATIO,
         at_least=1 - 1e-9,  # the mean of equal numbers may come out a little above them
         head="Skew",
-        none_where=(Where("total_lag", 0), Where("members", 0), Where("largest_member_lag", 0)),
+        none_where=(*WITHOUT_OWNERS, Where("total_lag", 0), Where("largest_member_lag", 0)),
     )
     lag_lower_bound: int | None = column(
         "Lower bound of the largest member lag over all assignments, in offsets.",
         unit=Unit.OFFSETS,
         at_least=0,
-        none_where=(Where("members", 0),),
+        none_where=WITHOUT_OWNERS,
     )
     lag_lower_bound_equal_counts: int | None = column(
         "Lower bound of the largest member lag over all assignments with equal partition counts, in offsets.",
@@ -52,7 +55,7 @@ class Figures:
         at_least=0,
         at_most=1,
         head="Cross\nrack",
-        none_where=(Where("members", 0),),
+        none_where=WITHOUT_OWNERS,
     )
     cross_rack_rate_share: float | None = column(
         "Cross-rack share weighted by offsets per second; null if a rate is unknown or all are 0.",

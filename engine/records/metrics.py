@@ -288,7 +288,7 @@ class PartitionMetrics(OfGroup):
         head="End",
     )
     committed_offset: int | None = column(
-        "Committed offset; null if there is none.",
+        "Committed offset, for a share group the start offset; null if there is none.",
         at_least=0,
         unit=Unit.OFFSETS,
         head="Committed",

@@ -2,7 +2,7 @@
 -- incidents, then other ones, then the worst status, then the largest lag. The order of status is REWIND, STOP, STALL,
 -- WARN, groups that could not be read (error is not null), UNKNOWN, OK. advised_on is the snapshot of the newest
 -- advice, which may be the previous one. Lag is in offsets, time lag in seconds, cross_rack_share a fraction of 1. Null
--- is unknown, except that there is no skew without lag, and no skew or share without members.
+-- is unknown, except that there is no skew without lag, and no skew or share without members or in a share group.
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null for all clusters.

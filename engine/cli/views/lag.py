@@ -219,6 +219,8 @@ def partition_table(
             for name, each in _SHORT.items()
             if name not in _DULL or any(row[name] != _DULL[name] for row in every)
         }
+        if {row["type"] for row in every} == {GroupType.SHARE}:
+            headings["committed_offset"] = "START"
         columns = [
             ("PARTITION", lambda row: text(f"{row['topic']}-{row['partition']}")),
             *map(
@@ -230,7 +232,7 @@ def partition_table(
         rows,
         stored=_stored,
         names=names,
-        spare=["END", "COMMITTED", "RACK", "OUT", "IN", "LAG IS", "STATUS"],
+        spare=["END", "COMMITTED", "START", "RACK", "OUT", "IN", "LAG IS", "STATUS"],
     )
 
 

@@ -145,7 +145,7 @@ def _counted(template: str) -> Short:
     return lambda fact, _: template.format(brief(known(fact.after)))
 
 
-def _lasting(template: str) -> Short:
+def _lasting(template: str) -> Callable[[Fact, Sequence[Fact]], str]:
     """With the first subject, if the template has a place for it, and a duration."""
 
     def short(fact: Fact, _: Sequence[Fact]) -> str:
@@ -248,6 +248,12 @@ def _catching_up(fact: Fact, _: Sequence[Fact]) -> str:
     return "catching up" if late else f"catching up, done in ~{brief_duration(known(fact.after))}"
 
 
+def _standing(template: str) -> Short:
+    """As `_lasting`; members of a share group, which the quote names, acknowledge records."""
+    commits, acknowledges = _lasting(template), _lasting("no acknowledgement for TIME")
+    return lambda fact, facts: (acknowledges if fact.quote else commits)(fact, facts)
+
+
 def _nobody(fact: Fact, _: Sequence[Fact]) -> str:
     return "no members" if fact.after is None else f"no members, {_rate(fact.after)} unread"
 
@@ -267,8 +273,8 @@ DIAGNOSES: Mapping[str, Short] = {
     "data_loss_imminent": _lasting("data loss in ~TIME"),
     "unassigned_partitions": _named("{} without an owner"),
     "hanging_transaction": _lasting("{}: transaction open TIME"),
-    "group_not_committing": _lasting("no commit for TIME"),
-    "member_not_committing": _lasting("{}: no commit for TIME"),
+    "group_not_committing": _standing("no commit for TIME"),
+    "member_not_committing": _standing("{}: no commit for TIME"),
     "stuck_partition": _lasting("{}: stuck for TIME"),
     "slow_member": lambda fact, _: _fit(
         f"{{}}: {_rate(fact.after)}, {_slower_than(fact)}", _first(fact)

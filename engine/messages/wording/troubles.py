@@ -84,8 +84,17 @@ def _catching_up(fact: Fact) -> str:
 
 
 def _stopped(fact: Fact) -> str:
-    clause = "none of its {bound:member} has committed for {after:duration}, {partitions}"
+    done = "acknowledged a record" if fact.quote else "committed"
+    clause = f"none of its {{bound:member}} has {done} for {{after:duration}}, {{partitions}}"
     return filled(clause, fact) + _incoming(fact.before)
+
+
+def _silent(fact: Fact) -> str:
+    """All members of a share group are silent, or none."""
+    if fact.quote:
+        return _stopped(fact)
+    clause = "{names} {has|have} not committed for {after:duration}, {partitions}; {before:rate} incoming there"
+    return filled(clause, fact)
 
 
 def _vanished(fact: Fact) -> str:
@@ -131,7 +140,8 @@ def _deleted(fact: Fact) -> str:
 
 
 def _no_commits(fact: Fact) -> str:
-    return filled("none of its {bound:member} commits, {partitions} affected", fact)
+    does = "acknowledges records" if fact.quote else "commits"
+    return filled(f"none of its {{bound:member}} {does}, {{partitions}} affected", fact)
 
 
 def _not_advanced(fact: Fact) -> str:
@@ -276,7 +286,7 @@ TROUBLES: Mapping[Diagnosis, Words] = {
         impact=_nothing_consumes,
         growth="after",
         action="Restart the consumers.",
-        more="They resume from the last committed offset. Their last log lines show why they left.",
+        more="They resume where the group stopped. Their last log lines show why they left.",
     ),
     Diagnosis.GROUP_DELETED: Words(
         what=_vanished,
@@ -357,18 +367,19 @@ TROUBLES: Mapping[Diagnosis, Words] = {
     Diagnosis.GROUP_NOT_COMMITTING: Words(
         what=_stopped,
         impact=_no_commits,
-        headline="group not committing for {after:roughly}",
+        headline=lambda f: filled(
+            f"{'nothing acknowledged' if f.quote else 'group not committing'} for {{after:roughly}}",
+            f,
+        ),
         growth="before",
         action="Check the logs of its members, then restart them.",
         more="Look for a record that fails, or a service that doesn't answer.",
     ),
     Diagnosis.MEMBER_NOT_COMMITTING: Words(
-        what=(
-            "{names} {has|have} not committed for {after:duration}, {partitions}; {before:rate} incoming there"
-        ),
+        what=_silent,
         impact=_some_no_commits,
         headline="{who:member} not committing for {after:roughly}",
-        action="Check the log of the member, then restart it.",
+        action="Check the logs of its members, then restart them.",
         action_about=_restart_its_owner,
         more="Other members take over its partitions.",
     ),
@@ -484,7 +495,9 @@ CLAUSES: Mapping[str, Clause] = {
     "stuck_at": _stuck_at,
     "open_transaction": _open_transaction,
     "last_members": "last seen {names}, {after:minute}",
-    "last_commit": "last commit {after:minute}",
+    "last_commit": lambda f: filled(
+        f"last {'acknowledgement' if f.quote else 'commit'} {{after:minute}}", f
+    ),
     "partitions_unreadable": "the end or the commit of {partitions} could not be read ({names})",
     "unreadable": lambda fact: fact.quote or "",
     "not_evaluated": "evenkeel failed to evaluate it: {quote}",

@@ -43,6 +43,11 @@ def _stated(
     return fact(FactKind.DIAGNOSIS, diagnosis.measure, names or [], **known)
 
 
+def _shared(group: OneGroup) -> str | None:
+    """The type of a share group, whose members acknowledge records and commit none; None of other groups."""
+    return group.header.type.value if group.header.shares_partitions else None
+
+
 def _unreadable(group: OneGroup) -> Iterator[Fact]:
     if group.header.error is not None:
         yield fact(FactKind.DIAGNOSIS, "unreadable", quote=group.header.error)
@@ -54,6 +59,7 @@ def _no_members(group: OneGroup) -> Iterator[Fact]:
             Diagnosis.NO_MEMBERS,
             after=float(group.arrivals[group.counted].sum()) if group.has_past else None,
             partitions=int(group.counted.sum()),
+            quote=_shared(group),
         )
 
 
@@ -171,18 +177,21 @@ def _stopped(group: OneGroup) -> Iterator[Fact]:
             after=float(np.nanmax(group.age[group.still])),
             bound=group.members_count,
             partitions=int(group.still.sum()),
+            quote=_shared(group),
         )
 
 
 def _silent_member(group: OneGroup) -> Iterator[Fact]:
     if group.silent.any():
-        rows = group.still & group.silent[group.owner]
+        rows, shared = group.still & group.silent[group.owner], _shared(group)
         yield _stated(
             Diagnosis.MEMBER_NOT_COMMITTING,
-            group.members(group.silent),
+            None if shared else group.members(group.silent),
             before=float(group.load[group.silent].sum()),
             after=float(np.nanmax(group.age[rows])),
+            bound=group.members_count if shared else None,
             partitions=int(rows.sum()),
+            quote=shared,
         )
 
 

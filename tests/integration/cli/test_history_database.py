@@ -14,9 +14,10 @@ from evenkeel.engine.adapters.postgres.connection import application_name
 from evenkeel.engine.adapters.recording import Recording, open_recording
 from evenkeel.engine.cli.agent_tools import Snapshots, Tools
 from evenkeel.engine.cli.views.tables import to_json
-from evenkeel.engine.config import Settings
+from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.model.tables import Table
 from evenkeel.engine.snapshots import SNAPSHOT, VALIDATION
+from tests.helpers.sharing import behind, shared_snapshots
 from tests.helpers.snapshots import group, make_snapshot, store, topic
 from tests.integration.cli.conftest import objects
 from tests.rebalances.truth import FOLDER
@@ -29,18 +30,22 @@ pytestmark = pytest.mark.postgres
 def filled(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """A history that knows one snapshot of two groups, by the steps that fill it."""
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", database_url)
-    lake, settings, history = Recording(), Settings(), PostgresHistory(database_url)
+    lake = Recording()
     snapshot = make_snapshot(
         cluster="prod",
         topics=[topic("orders", 4)],
         groups=[group("orders-app", members=2, lag={"orders": 5}), group("other")],
     )
     store(lake, snapshot)
-    taken = snapshot.snapshot_id
+    bring(lake, PostgresHistory(database_url), Settings(), snapshot.snapshot_id)
+    return snapshot.snapshot_id
+
+
+def bring(lake: Recording, history: PostgresHistory, settings: Settings, taken: str) -> None:
+    """Take a snapshot of the lake through the steps into Postgres."""
     history.store_snapshot(lake.manifest("snapshot", taken), settings.version)
     pipeline.record_metrics(lake, taken, pipeline.compute_metrics(lake, settings, taken))
     pipeline.record_validation(lake, history, taken, "metrics", Table.from_rows([], VALIDATION))
-    return taken
 
 
 def test_migrate_brings_an_empty_database_to_the_schema_and_can_be_repeated(
@@ -181,14 +186,12 @@ def test_a_recorded_crash_loop_is_its_causes_its_cost_and_what_reduces_it(
     """What real brokers and members did, through the steps into Postgres and out by the verb."""
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", database_url)
     recording = open_recording(FOLDER / "crash-loop.evenkeel")
-    settings, history, lake = Settings(), PostgresHistory(database_url), Recording()
+    history, lake = PostgresHistory(database_url), Recording()
     for taken in recording.snapshot_ids:
         manifest = recording.manifest("snapshot", taken)
         tables = {name: recording.read(name, [taken]) for name in SNAPSHOT}
         lake.write("snapshot", taken, tables, manifest.facts)
-        history.store_snapshot(lake.manifest("snapshot", taken), settings.version)
-        pipeline.record_metrics(lake, taken, pipeline.compute_metrics(lake, settings, taken))
-        pipeline.record_validation(lake, history, taken, "metrics", Table.from_rows([], VALIDATION))
+        bring(lake, history, Settings(), taken)
 
     shown = run("rebalances", "--group", "crash-loop-range", "--hours", "1000000")
 
@@ -196,3 +199,39 @@ def test_a_recorded_crash_loop_is_its_causes_its_cost_and_what_reduces_it(
     assert "static membership" in shown.stdout
     assert "cooperative rebalancing" in shown.stdout
     assert run("rebalances", "--group", "quiet-range-2", "--hours", "1000000").exit_code == 1
+
+
+def test_a_share_group_is_asked_like_any_other(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, run: Any
+) -> None:
+    """Lag, time lag and members; of owners nothing, and a member more is no rebalance. Nothing is acknowledged."""
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", database_url)
+    history, lake = PostgresHistory(database_url), Recording()
+    settings = Settings(rules=(Rule(commit_interval_seconds=10),))
+    stands = behind(by=[0, 0, 0], does=[0, 0, 0])
+    for snapshot in shared_snapshots(stands, members=[2, 2, 2, 2, 3]):
+        store(lake, snapshot)
+        bring(lake, history, settings, snapshot.snapshot_id)
+    hours = ("--param", "hours=1000000")
+
+    [row] = objects(run("query", "groups", "--json"))
+    told = (row["group_type"], row["members"], row["partitions"], row["total_lag"])
+    assert told == ("share", 3, 3, 36_000)
+    assert row["diagnosis_reason"].startswith("none of its 3 members has acknowledged a record")
+    [shown] = (line for line in run("query", "groups").stdout.splitlines() if "share" in line)
+    assert "?" not in shown
+    rows = objects(run("query", "lag_history", "--param", "group=g", *hours, "--json"))
+    assert [each["total_lag"] for each in rows] == [0, 9_000, 18_000, 27_000, 36_000]
+    assert [each["time_lag_seconds"] for each in rows] == [0, 300, 600, 900, 1200]
+    assert {each["consumption_per_second"] for each in rows} == {None, 0}
+    rows = objects(run("query", "worst_partitions", "--json"))
+    assert {(r["lag"], r["member_id"], r["lag_basis"]) for r in rows} == {
+        (12_000, None, "reported by broker")
+    }
+    rows = objects(run("query", "members", "--json"))
+    assert {(r["partitions"], r["lag"], r["lag_share"]) for r in rows} == {(3, None, None)}
+    [churn] = objects(run("query", "churn", *hours, "--json"))
+    assert (churn["joins"], churn["moved"], churn["rebalancing"]) == (1, 0, 0)
+    assert run("query", "rebalances", *hours).exit_code == 1
+    report = run("report", "--database", "--group", "g")
+    assert "written: evenkeel-report.html, 1 group over 5 snapshots" in report.stderr

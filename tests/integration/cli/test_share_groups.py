@@ -11,10 +11,14 @@ import pytest
 
 from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.memory import MemoryHistory
+from evenkeel.engine.cli.sources import SHORTEST, open_source
+from evenkeel.engine.cli.top_state import TopState
+from evenkeel.engine.cli.top_watch import Watch, see
 from evenkeel.engine.config import load
 from tests.helpers.group_tool import SHARE_COMMAND, described
 from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Stage, taken
+from tests.helpers.top_screens import drawn
 from tests.helpers.watching import UntilNow, slack_at
 from tests.integration.cli.conftest import objects
 from tests.stage.process import wait_until
@@ -127,6 +131,31 @@ def test_a_backlog_shows_in_lag_report_and_slack(
         pipeline.watch_groups(lake, history, notifier, settings, snapshot_id)
     seen = [as_seen(each) for each in read_store(tmp_path / "slack.jsonl")]
     assert any(behind.group in text and "behind" in text for text in seen), seen
+
+
+def test_top_shows_it_live(run, behind: Behind) -> None:
+    """Rates from the second snapshot on; partitions by start offsets and without owners, members without numbers."""
+    watch = Watch(
+        see(open_source(behind.stage.bootstrap, None, None), behind.group), behind.group, SHORTEST
+    )
+    time.sleep(APART)
+    watch.look()
+    assert watch.failure is None
+    assert watch.seen.snapshots == 2
+    told = drawn(watch, TopState(group=behind.group, is_open=True), width=160, height=30)
+    assert told[3] == (
+        f"Stable, share, simple, {MEMBERS} members, 3 partitions; records in flight: unknown, Kafka doesn't expose them"
+    )
+    for each in behind.members:
+        [member] = (line.split() for line in told if line.startswith(each.client_id))
+        assert [member[place] for place in (1, 3, 4, 5)] == ["?"] * 4
+    [headings] = (line.split() for line in told if line.startswith("PARTITION"))
+    assert "START" in headings
+    partitions = [line.split() for line in told if line.startswith(f"{behind.topic}-")]
+    assert [cells[-1] for cells in partitions] == ["-"] * 3
+    begun = [row for row in watch.seen.partitions if row["committed"] is not None]
+    assert begun
+    assert any(row["consumption_per_second"] is not None for row in begun)
 
 
 def test_start_offsets_and_lags_are_those_of_the_tool(run, behind: Behind) -> None:

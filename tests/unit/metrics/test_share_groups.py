@@ -15,50 +15,15 @@ from evenkeel.engine.model.groups import GroupSnapshot
 from evenkeel.engine.model.states import CapacityBasis, Diagnosis, Status, TimeLagBasis
 from tests.helpers.measuring import metric_rows, proposed
 from tests.helpers.series import observed_series, steadily
-from tests.helpers.snapshots import change, group, groups, make_snapshot, member, topic
+from tests.helpers.sharing import TENS, behind, shared_snapshots
+from tests.helpers.snapshots import groups
 
-TENS = steadily([10, 10, 10], 5, [9000, 9000, 9000])
 SETTINGS = Settings(rules=(Rule(commit_interval_seconds=10),))
 
 
-def workers(count: int) -> list[dict[str, Any]]:
-    """Members that all have all three partitions of topic t."""
-    held = {"t": [0, 1, 2]}
-    return [member(f"w-{n}", ["t"], held, target={}, kind="share") for n in range(count)]
-
-
-def shared(
-    starts: Sequence[Sequence[int]],
-    *,
-    ends: Sequence[Sequence[int]] = TENS,
-    members: int | Sequence[int] = 2,
-    lags: Sequence[Sequence[int]] | None = None,
-    **header: Any,
-) -> list[GroupSnapshot]:
-    """Snapshots of share group g, oldest first: start offsets, ends, members and reported lags of each."""
-    taken = []
-    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        count = members if isinstance(members, int) else members[number]
-        columns = {"group_type": "share", "protocol_type": "share", "assignor": "simple"}
-        one = group("g", members=workers(count), committed={"t": start}, **columns | header)
-        snapshot = make_snapshot(
-            number=number, topics=[topic("t", len(end), end=end)], groups=[one]
-        )
-        told = lags[number] if lags else [e - s for s, e in zip(start, end, strict=True)]
-        snapshot = change(
-            snapshot,
-            "commits",
-            lambda rows, told=told: [
-                row | {"reported_lag": told[row["partition"]]} for row in rows
-            ],
-        )
-        taken.append(groups(snapshot)[0])
-    return taken
-
-
-def behind(*, by: Sequence[int], does: Sequence[float]) -> list[list[int]]:
-    """Start offsets that are so many records behind `TENS` at first, and go on at these speeds."""
-    return steadily(does, 5, [9000 - one for one in by])
+def shared(starts: Sequence[Sequence[int]], **asked: Any) -> list[GroupSnapshot]:
+    """Share group g in the snapshots of `shared_snapshots`."""
+    return [groups(each)[0] for each in shared_snapshots(starts, **asked)]
 
 
 def said(taken: Sequence[GroupSnapshot], **rule: Any) -> tuple[Diagnosis, str]:
@@ -102,7 +67,7 @@ def test_nobody_owns_a_partition_and_members_tell_how_many_they_have() -> None:
             behind(by=[0] * 3, does=[0] * 3),
             {},
             Diagnosis.MEMBER_NOT_COMMITTING,
-            "g has not committed for 20 min, 3 partitions; 30 records/s incoming there",
+            "none of its 2 members has acknowledged a record for 20 min, 3 partitions; 30 records/s incoming",
         ),
         (
             behind(by=[0] * 3, does=[0, 10, 10]),
