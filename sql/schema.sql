@@ -395,7 +395,7 @@ COMMENT ON COLUMN partition_latest.partition IS 'Number of the partition in its 
 COMMENT ON COLUMN partition_latest.subscribed IS 'True if a member subscribes to the topic; null if unknown, as during a rebalance.';
 COMMENT ON COLUMN partition_latest.begin_offset IS 'Log start offset.';
 COMMENT ON COLUMN partition_latest.end_offset IS 'High watermark, or the last stable offset for a group with isolation.level=read_committed.';
-COMMENT ON COLUMN partition_latest.committed_offset IS 'Committed offset; null if there is none.';
+COMMENT ON COLUMN partition_latest.committed_offset IS 'Committed offset, for a share group the start offset; null if there is none.';
 COMMENT ON COLUMN partition_latest.lag IS 'Lag in offsets, from the committed offset to the end offset; null if unknown.';
 COMMENT ON COLUMN partition_latest.lag_basis IS 'Basis of the lag: the case of its definition that applies.';
 COMMENT ON COLUMN partition_latest.lost_records IS 'Number of offsets that retention deleted before the group consumed them.';
@@ -462,7 +462,7 @@ COMMENT ON COLUMN partition_worst.partition IS 'Number of the partition in its t
 COMMENT ON COLUMN partition_worst.subscribed IS 'True if a member subscribes to the topic; null if unknown, as during a rebalance.';
 COMMENT ON COLUMN partition_worst.begin_offset IS 'Log start offset.';
 COMMENT ON COLUMN partition_worst.end_offset IS 'High watermark, or the last stable offset for a group with isolation.level=read_committed.';
-COMMENT ON COLUMN partition_worst.committed_offset IS 'Committed offset; null if there is none.';
+COMMENT ON COLUMN partition_worst.committed_offset IS 'Committed offset, for a share group the start offset; null if there is none.';
 COMMENT ON COLUMN partition_worst.lag IS 'Lag in offsets, from the committed offset to the end offset; null if unknown.';
 COMMENT ON COLUMN partition_worst.lag_basis IS 'Basis of the lag: the case of its definition that applies.';
 COMMENT ON COLUMN partition_worst.lost_records IS 'Number of offsets that retention deleted before the group consumed them.';

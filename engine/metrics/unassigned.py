@@ -29,8 +29,9 @@ def unassigned(past: Past, samples: Samples) -> Floats:
     (n) seconds for which nobody has owned a partition that members subscribe to; nan where somebody does, or soon will.
 
     What had an owner must be without one for `STILL_SECONDS`, so that two steps of a cooperative rebalance are none;
-    what was read and has none in all snapshots is found at once. Snapshots in which the group rebalanced say nothing. A topic for which only
-    patterns (KIP-848) speak is subscribed to once it was read: its broker may match fewer topics than are to be seen.
+    what was read and has none in all snapshots is found at once. Snapshots in which the group rebalanced say nothing. A
+    topic for which only patterns (KIP-848) speak is subscribed to once it was read: its broker may match fewer topics
+    than are to be seen.
 
     Args:
         past: The groups and their earlier samples.
