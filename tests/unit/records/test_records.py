@@ -216,7 +216,7 @@ def test_what_null_depends_on_is_declared_beside_it(name):
         for spec in declared.values()
         for where in (*spec.meaning.none_where, *spec.missing_where)
     ]
-    beside = {"members", "total_lag", "largest_member_lag"}
+    beside = {"members", "group_type", "total_lag", "largest_member_lag"}
     assert {where.other for where in rules} - beside <= declared.keys()
 
 
