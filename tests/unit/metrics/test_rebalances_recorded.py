@@ -33,8 +33,8 @@ CAUSES = {
 WITHIN = 3
 """Snapshots after the first that shows a change of the members."""
 
-REPEATED = {RebalanceCause.CRASH_LOOP: 5, RebalanceCause.SCALER_FLAPPING: 5}
-"""What repeats is told once it has: so many snapshots later."""
+REPEATED = {RebalanceCause.SCALER_FLAPPING: 4}
+"""What repeats is told once it has: in the first three snapshots the number of members only rises and falls."""
 
 FILES = sorted(FOLDER.glob("*.evenkeel"))
 
