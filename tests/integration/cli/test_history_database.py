@@ -14,7 +14,7 @@ from evenkeel.engine.adapters.postgres.connection import application_name
 from evenkeel.engine.adapters.recording import Recording, open_recording
 from evenkeel.engine.cli.agent_tools import Snapshots, Tools
 from evenkeel.engine.cli.views.tables import to_json
-from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.model.tables import Table
 from evenkeel.engine.snapshots import SNAPSHOT, VALIDATION
 from tests.helpers.sharing import behind, shared_snapshots
@@ -183,15 +183,16 @@ def test_a_report_of_an_empty_history(run, database_url, empty_database, monkeyp
 def test_a_recorded_crash_loop_is_its_causes_its_cost_and_what_reduces_it(
     database_url: str, monkeypatch: pytest.MonkeyPatch, run: Any
 ) -> None:
-    """What real brokers and members did, through the steps into Postgres and out by the verb."""
+    """What real brokers and members did, through the steps into Postgres and out by the verb; rebalances take 5 s."""
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", database_url)
     recording = open_recording(FOLDER / "crash-loop.evenkeel")
     history, lake = PostgresHistory(database_url), Recording()
+    settings = Settings(rules=(Rule(policy=Policy(rebalance_seconds=5)),))
     for taken in recording.snapshot_ids:
         manifest = recording.manifest("snapshot", taken)
         tables = {name: recording.read(name, [taken]) for name in SNAPSHOT}
         lake.write("snapshot", taken, tables, manifest.facts)
-        bring(lake, history, Settings(), taken)
+        bring(lake, history, settings, taken)
 
     shown = run("rebalances", "--group", "crash-loop-range", "--hours", "1000000")
 
