@@ -46,6 +46,7 @@ class StoredReport:
         moves: Moves of the advice.
         events: State changes of advice.
         incidents: Incidents of groups and of the pipeline.
+        rebalances: Rebalances of groups.
         scorecard: Forecast accuracy.
         failures: Failed steps.
         withheld: Groups skipped by validation.
@@ -61,6 +62,7 @@ class StoredReport:
     moves: Rows = ()
     events: Rows = ()
     incidents: Rows = ()
+    rebalances: Rows = ()
     scorecard: Rows = ()
     failures: Rows = ()
     withheld: Rows = ()

@@ -29,6 +29,7 @@ from .rows import (
     member_loads,
     member_of,
     racks_of,
+    rebalanced,
     scores,
     standings_of,
 )
@@ -162,6 +163,7 @@ class _About:
         self.moves = _by_group(stored.moves)
         self.events = _by_group(stored.events)
         self.incidents = _by_group(stored.incidents)
+        self.rebalances = _by_group(stored.rebalances)
         self.advice = {row["group_id"]: row for row in stored.advice}
 
     def present(self, row: Mapping[str, Any]) -> GroupReport:
@@ -227,6 +229,7 @@ class _About:
             "standings": self.series.get(name, ()),
             "forecasts": self.bands.of_group(name),
             "happenings": tuple(sorted(happened, key=lambda one: one.at)),
+            "rebalances": tuple(map(rebalanced, self.rebalances.get(name, ()))),
         }
 
     def _advice(self, name: str, names: Mapping[str, str]) -> AdviceGiven | None:

@@ -44,6 +44,7 @@ TEMPLATES = ("report.html", "group.html", "text.html", "racks.html", "readiness.
 MEMBERS_SHOWN = 12
 MOVES_SHOWN = 12
 HAPPENINGS_SHOWN = 30
+REBALANCES_SHOWN = 8
 SNAPSHOTS_SHOWN = 48
 """Maximum number of entries of each kind; the page counts the omitted ones."""
 
@@ -214,6 +215,7 @@ def _groups(fleet: FleetReport, room: int, served: Served | None) -> Iterator[st
         "members_shown": MEMBERS_SHOWN // few,
         "moves_shown": MOVES_SHOWN // few,
         "happenings_shown": HAPPENINGS_SHOWN // few,
+        "rebalances_shown": REBALANCES_SHOWN // few,
         "reason_length": REASON_LENGTH // few,
     }
     brief = False

@@ -14,8 +14,17 @@ from ..model.arrays import NONE
 from ..model.assignments import Feasibility
 from ..model.batch import batch_of
 from ..model.groups import GroupSnapshot, Member
-from ..model.states import CapacityBasis
-from .values import Happening, MemberLoad, RackCounts, SnapshotHealth, Standing, StrategyScore
+from ..model.states import CapacityBasis, PauseBasis
+from ..model.text import listed
+from .values import (
+    Happening,
+    MemberLoad,
+    RackCounts,
+    Rebalanced,
+    SnapshotHealth,
+    Standing,
+    StrategyScore,
+)
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -63,6 +72,23 @@ def event_of(row: Mapping[str, Any]) -> Happening:
     """A state change of an advice."""
     title = f"{row['event_strategy']}: {row['event_cause']}"
     return Happening(at=row["taken_at"], kind=row["event"], title=title, severity="info")
+
+
+def rebalanced(row: Mapping[str, Any]) -> Rebalanced:
+    """The rebalances of a group between two snapshots, from its row of `rebalance`."""
+    changes = {"joined": "joined", "left_members": "left", "restarted": "restarted"}
+    return Rebalanced(
+        at=row["until"],
+        cause=row["cause"],
+        rebalances=row["rebalances"],
+        members="; ".join(
+            f"{listed(row[column])} {did}" for column, did in changes.items() if row[column]
+        ),
+        moved=row["partitions_moved"],
+        partition_seconds=row["partition_seconds"],
+        delayed_records=row["delayed_records"],
+        estimated=row["pause_basis"] == PauseBasis.USUAL,
+    )
 
 
 def member_loads(names: Mapping[str, str], members: Rows, moves: Rows) -> tuple[MemberLoad, ...]:

@@ -56,6 +56,30 @@ class Happening:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rebalanced:
+    """
+    The rebalances of a group between two snapshots.
+
+    Attributes:
+        at: Time of the later snapshot.
+        rebalances: Their number, at least.
+        members: Members that joined, left or restarted.
+        moved: Number of reassigned partitions; None during a rebalance.
+        partition_seconds: How long its partitions paused, in sum; *estimated* from heartbeats.
+        delayed_records: Records that arrived meanwhile; None if unknown.
+    """
+
+    at: datetime
+    cause: str
+    rebalances: int
+    members: str
+    moved: int | None
+    partition_seconds: float
+    delayed_records: float | None
+    estimated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemberLoad:
     """
     A member and its load, now and after the advised switch.
@@ -177,6 +201,7 @@ class GroupReport:
     standings: tuple[Standing | None, ...] = ()
     forecasts: tuple[ForecastBand, ...] = ()
     happenings: tuple[Happening, ...] = ()
+    rebalances: tuple[Rebalanced, ...] = ()
     loads: tuple[MemberLoad, ...] = ()
     racks: RackCounts | None = None
     strategies: tuple[StrategyScore, ...] = ()

@@ -39,6 +39,10 @@ _ADVICE = (
     *("group_id", "verdict", "strategy", "reason", "how", "state", "state_since"),
     *("best_undeployable", "best_undeployable_reason"),
 )
+_REBALANCE = (
+    *("group_id", "until", "cause", "rebalances", "joined", "left_members", "restarted"),
+    *("partitions_moved", "partition_seconds", "delayed_records", "pause_basis"),
+)
 _SERVED = (
     *("group_id", "group_type", "assignor", "subscribed_topics", "diagnosis", "facts"),
     *(
@@ -153,6 +157,13 @@ class _Report:
                 "moves": self._moves(newest["partition_metrics"], advised),
                 "scorecard": self._scorecard(advised),
                 "lag": self._lag(measured),
+                "rebalances": [
+                    row
+                    for one in measured
+                    for row in self._picked(
+                        self.tables.metrics[one.snapshot_id]["rebalances"], _REBALANCE
+                    )
+                ],
             }
         return StoredReport(
             snapshots=[self._health(one) for one in self.own],

@@ -202,7 +202,8 @@ class MemoryResults(Memory):
         self.tables.candidates[snapshot_id] = candidates
 
 
-_ONLY_GROUPS = {name: empty(schema) for name, schema in METRICS.items()}
+_THINNED = {name: empty(schema) for name, schema in METRICS.items()}
+_KEPT = ("group_metrics", "rebalances")
 
 
 class MemoryAdvice(Memory):
@@ -221,7 +222,7 @@ class MemoryAdvice(Memory):
         return True
 
     def thin(self, cluster: str, detail_hours: float) -> None:
-        """Forget candidates, members and partitions of older snapshots; groups say what they say over time."""
+        """Forget candidates, members and partitions of older snapshots; groups and their rebalances stay."""
         own = self.tables.of_cluster(cluster)
         if not own:
             return
@@ -232,8 +233,8 @@ class MemoryAdvice(Memory):
             name = one.snapshot_id
             self.tables.candidates.pop(name, None)
             if name in self.tables.metrics:
-                groups = self.tables.metrics[name]["group_metrics"]
-                self.tables.metrics[name] = _ONLY_GROUPS | {"group_metrics": groups}
+                kept = self.tables.metrics[name]
+                self.tables.metrics[name] = _THINNED | {each: kept[each] for each in _KEPT}
 
     def _advice_of(self, snapshot_id: str) -> list[AdviceRow]:
         own = self.tables.advice.get(snapshot_id, {})

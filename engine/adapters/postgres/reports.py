@@ -17,7 +17,10 @@ OF_NOW = (
 )
 """Statements about the newest state, each called by what of a report it gives."""
 
-OF_A_PERIOD = ("report_forecasts", "report_events", "report_incidents", "report_withheld")
+OF_A_PERIOD = (
+    *("report_forecasts", "report_events", "report_incidents", "report_rebalances"),
+    "report_withheld",
+)
 """Statements about what was since some moment."""
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from evenkeel.engine.adapters.postgres.connection import application_name
 from evenkeel.engine.adapters.recording import Recording, open_recording
 from evenkeel.engine.cli.agent_tools import Snapshots, Tools
 from evenkeel.engine.cli.views.tables import to_json
-from evenkeel.engine.config import Policy, Rule, Settings
+from evenkeel.engine.config import Rule, Settings, load
 from evenkeel.engine.model.tables import Table
 from evenkeel.engine.snapshots import SNAPSHOT, VALIDATION
 from tests.helpers.sharing import behind, shared_snapshots
@@ -181,13 +183,14 @@ def test_a_report_of_an_empty_history(run, database_url, empty_database, monkeyp
 
 
 def test_a_recorded_crash_loop_is_its_causes_its_cost_and_what_reduces_it(
-    database_url: str, monkeypatch: pytest.MonkeyPatch, run: Any
+    database_url: str, monkeypatch: pytest.MonkeyPatch, run: Any, tmp_path: Path
 ) -> None:
-    """What real brokers and members did, through the steps into Postgres and out by the verb; rebalances take 5 s."""
+    """What real brokers and members did, through the steps into Postgres and out by the verb and the report."""
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", database_url)
     recording = open_recording(FOLDER / "crash-loop.evenkeel")
     history, lake = PostgresHistory(database_url), Recording()
-    settings = Settings(rules=(Rule(policy=Policy(rebalance_seconds=5)),))
+    (tmp_path / "evenkeel.toml").write_text("[[rules]]\npolicy = {rebalance_seconds = 5}\n")
+    settings = load(tmp_path / "evenkeel.toml")
     for taken in recording.snapshot_ids:
         manifest = recording.manifest("snapshot", taken)
         tables = {name: recording.read(name, [taken]) for name in SNAPSHOT}
@@ -199,6 +202,16 @@ def test_a_recorded_crash_loop_is_its_causes_its_cost_and_what_reduces_it(
     assert "crash loop" in shown.stdout.splitlines()[0]
     assert "static membership" in shown.stdout
     assert "cooperative rebalancing" in shown.stdout
+    assert run("report", "--database", "--out", "stored.html").exit_code == 0
+    again = ("--from", FOLDER / "crash-loop.evenkeel", "--out", "read.html")
+    assert run("report", *again).exit_code == 0
+    stored, read = (
+        re.findall(r"<h3>Rebalances</h3>.*?</table>", (tmp_path / name).read_text(), re.DOTALL)
+        for name in ("stored.html", "read.html")
+    )
+    assert stored == read
+    assert len(stored) == 5
+    assert all("<td>crash loop" in each for each in stored)
     assert run("rebalances", "--group", "quiet-range-2", "--hours", "1000000").exit_code == 1
 
 

@@ -30,6 +30,7 @@ from evenkeel.engine.report.values import (
     MemberLoad,
     PromiseKept,
     RackCounts,
+    Rebalanced,
     SnapshotHealth,
     Standing,
     StrategyScore,
@@ -102,6 +103,7 @@ def full(name: str, snapshots: int) -> GroupReport:
             for _ in range(snapshots)
         ),
         happenings=(filled(Happening, name, kind="opened", severity="warning"),) * 4,
+        rebalances=(filled(Rebalanced, name, cause="deploy"),) * 4,
         loads=(load,) * 12,
         racks=RackCounts(
             members=(name, None), leaders=(name, None), counts=((3, 1), (0, 2)), local=(4, None)

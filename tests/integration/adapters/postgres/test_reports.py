@@ -64,7 +64,7 @@ def judged(reports, lake, memory):
 SAME = (
     *("group_id", "owner", "kind", "state", "strategy", "diagnosis", "reason", "diagnosed_at"),
     *("now", "members", "partitions", "error", "findings", "open_incident"),
-    *("loads", "advice"),
+    *("loads", "advice", "rebalances"),
 )
 
 
