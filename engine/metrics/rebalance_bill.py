@@ -21,9 +21,10 @@ in the middle.
 >>> import numpy as np
 >>> nobody = np.zeros(2, bool)
 >>> one = Paused(released=np.array([True, False]), handed=nobody, restarted=nobody, failed_seconds=np.zeros(2))
->>> observed = Pause(seconds=4.0, basis=PauseBasis.OBSERVED, observed=3)
->>> for pause in (None, observed):
-...     eager, cooperative = (pause_of(each, 3.0, pause) for each in (Protocol.EAGER, Protocol.COOPERATIVE))
+>>> for basis in (PauseBasis.USUAL, PauseBasis.OBSERVED):
+...     pause = Pause(seconds=4.0, basis=basis, observed=0)
+...     eager = rebalance_pause(Protocol.EAGER, 3.0, pause)
+...     cooperative = rebalance_pause(Protocol.COOPERATIVE, 3.0, pause)
 ...     print(one.seconds(eager, rebalances=2), one.seconds(cooperative, rebalances=2))
 [1.5 0. ] [1.5 0. ]
 [9.5 8. ] [4. 0.]
@@ -76,20 +77,20 @@ class RebalancePause:
     stayed: float
 
 
-def pause_of(protocol: Protocol, heartbeat: float, told: Pause | None) -> RebalancePause:
+def rebalance_pause(protocol: Protocol, heartbeat: float, pause: Pause) -> RebalancePause:
     """
     How one rebalance pauses partitions.
 
     Args:
         protocol: How members give up partitions.
         heartbeat: Seconds between two heartbeats of a member.
-        told: What was measured or configured; None without it.
+        pause: What was measured or configured; the usual one says nothing.
     """
 
     def known(expected: float) -> float:
-        if told is None:
+        if pause.basis is PauseBasis.USUAL:
             return expected
-        return min(expected, told.seconds) if told.basis is PauseBasis.AT_MOST else told.seconds
+        return min(expected, pause.seconds) if pause.basis is PauseBasis.AT_MOST else pause.seconds
 
     half = heartbeat / 2
     if protocol is Protocol.EAGER:
@@ -194,11 +195,9 @@ def bill(
     if restart.basis in (PauseBasis.USUAL, PauseBasis.AT_MOST):
         away = min(away, caused.seconds / 2)
 
-    is_usual = rebalance.basis is PauseBasis.USUAL
-
     def lasts(protocol: Protocol) -> RebalancePause:
         every = heartbeat if protocol is Protocol.CONSUMER else HEARTBEAT
-        return pause_of(protocol, every, None if is_usual else rebalance)
+        return rebalance_pause(protocol, every, rebalance)
 
     def cost(paused: Paused, pause: RebalancePause, rebalances: int = caused.number) -> Cost:
         seconds = paused.seconds(pause, rebalances=rebalances, restart_seconds=away)
