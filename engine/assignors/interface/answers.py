@@ -108,11 +108,3 @@ def _apart(groups: GroupSpec, assignment: Assignment) -> list[Assignment]:
         for own, first, last in zip(fields, cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
             own[name] = values[first:last]
     return parts
-
-
-def where_some(indices: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The values where there is an index, else NONE."""
-    nothing = indices == NONE
-    if nothing.any():
-        values[nothing] = NONE
-    return values

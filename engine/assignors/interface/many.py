@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import NONE, Column, Indices, Ints, starts_of
-from .answers import where_some
 from .group import PARTS, Bounds, GroupSpec, reporting
 from .parts import picked
 
@@ -87,7 +86,11 @@ class _Together(GroupSpec):
         each = self.each(name)
         indices = _behind(each)
         by = np.repeat(start[:-1].astype(indices.dtype), list(map(len, each)))
-        return where_some(indices, indices + by)
+        moved: npt.NDArray[Any] = indices + by
+        nothing = indices == NONE
+        if nothing.any():
+            moved[nothing] = NONE
+        return moved
 
     def of_members(self, name: str) -> npt.NDArray[Any]:
         """Indices of members."""
