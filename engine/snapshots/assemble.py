@@ -75,6 +75,15 @@ def _from_json(text: str | None) -> Any:
     return None if text is None else json.loads(text)
 
 
+def _settings(text: str | None) -> Mapping[str, str] | None:
+    """What was set for a group on the brokers; unknown where the column holds something else, as the rest can be read."""
+    try:
+        found = _from_json(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
 CHANGELOG = "-changelog"
 """How Kafka Streams ends the names of topics that keep its stores."""
 
@@ -229,7 +238,7 @@ def _header(row: Mapping[str, Any], taken_at: datetime, cluster: ClusterTables) 
         coordinator=cluster.coordinator,
         kafka_release=cluster.kafka_release,
         offset_reset=row["offset_reset"],
-        settings=_from_json(row["group_settings"]),
+        settings=_settings(row["group_settings"]),
     )
 
 

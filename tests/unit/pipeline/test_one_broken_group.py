@@ -210,6 +210,8 @@ NEGATIVE: Damage = ("members", "assigned_partitions", [-1, 1], frozenset(range(S
         ("members", "member_id", None, frozenset({0})),
         ("groups", "topology", "{", NEGATIVE[3]),
         ("groups", "group_type", None, NEGATIVE[3]),
+        ("groups", "group_settings", "{", NEGATIVE[3]),
+        ("groups", "group_settings", "[]", NEGATIVE[3]),
     ],
     ids=lambda damage: f"{damage[1]}",
 )
