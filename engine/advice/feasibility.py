@@ -164,6 +164,13 @@ class Feasibilities:
             client: What it says is the library of all members.
         """
         self.group, self._assignors, self._client = group, assignors, client
+        self._runs: dict[str, bool | None] = {}
+
+    def runs(self, strategy: str) -> bool | None:
+        """Whether this is the strategy that the group has elected (`runs`)."""
+        if strategy not in self._runs:
+            self._runs[strategy] = runs(self.group, strategy)
+        return self._runs[strategy]
 
     @cached_property
     def listed(self) -> Listed:
@@ -231,7 +238,7 @@ class Feasibilities:
             return no_follower(group.group)
         if kip_848:
             return self._server_side(strategy)
-        if runs(group, strategy):
+        if self.runs(strategy):
             return self._elected(strategy)
         return self._lacking(strategy) or self._other(strategy, deployment)
 
@@ -261,21 +268,22 @@ class Feasibilities:
         All can in a group that follows plans. Where members only list the follower a stock setting is had as such.
         """
         group = self.group
-        write = self._one_restart("follow_plan", strategy, group.group)
         if group.type is not GroupType.CLASSIC or strategy in (PLAN, *SERVER_SIDE):
             return None
         if group.assignor == PLAN:
-            why = _RUNS if runs(group, strategy) else reason("follows_plans")
+            why = _RUNS if self.runs(strategy) else reason("follows_plans")
+            write = self._one_restart("follow_plan", strategy, group.group)
             return FeasibilityJudgment(
                 feasibility=Feasibility.AVAILABLE,
                 reason=(why,),
                 how=(write,),
                 deployment=Deployment.PLAN,
             )
-        if deployment is Deployment.SETTING or runs(group, strategy):
+        if deployment is Deployment.SETTING or self.runs(strategy):
             return None
         if self.election is None or PLAN not in self.election.poll.candidates:
             return None
+        write = self._one_restart("follow_plan", strategy, group.group)
         elected = self._other(PLAN, Deployment.PLAN)
         # whoever lists it has it
         way = tuple(each for each in elected.how if each.measure not in _TO_SHIP)
@@ -315,7 +323,7 @@ class Feasibilities:
 
     def _server_side(self, strategy: str) -> FeasibilityJudgment:
         group, members = self.group, self.group.members
-        if runs(group, strategy):
+        if self.runs(strategy):
             how = (self._one_restart("restart_one"),)
             return FeasibilityJudgment(feasibility=Feasibility.AVAILABLE, reason=(_RUNS,), how=how)
         lacking = brokers_lack(group, strategy)

@@ -151,7 +151,7 @@ def judge(source: SnapshotSource, pattern: str = "*") -> list[JudgedGroup]:
     moves: dict[str, dict[str, Moves]] = {name: {} for name in metrics}
     for each in proposals:
         if each.moves is not None:
-            moves[each.row.group_id][each.row.strategy] = each.moves
+            moves[each.keys["group_id"]][each.candidate.strategy] = each.moves
     for row in lake.read("candidates", [newest]).sorted_by("position").to_pylist():
         candidates[row["group_id"]].append(row)
     return [

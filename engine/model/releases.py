@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 Release = tuple[int, ...]
 
@@ -80,6 +81,7 @@ def written(release: Release) -> str:
     return ".".join(map(str, release))
 
 
+@cache
 def untrue(strategy: str, brokers: str | None) -> TrueTo | None:
     """
     What a strategy of brokers is true to, where the brokers are known to be of another release; None otherwise.

@@ -345,5 +345,6 @@ class SizeBasis(enum.StrEnum):
 
 def places_tasks(group_type: GroupType | str, assignor: str | None) -> bool:
     """Whether a group of this type and wire name is a Kafka Streams application."""
-    kind = GroupType(group_type)
+    # making a type of a type takes as long as all the rest
+    kind = group_type if isinstance(group_type, GroupType) else GroupType(group_type)
     return kind in APPLICATIONS and APPLICATIONS[kind] in (None, assignor)

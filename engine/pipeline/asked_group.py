@@ -48,20 +48,38 @@ class Seen:
 
     Attributes:
         judgment: Whether the group could run it.
-        reports: (M) which members report what they own.
+        continues: Whether its members report what they own.
+        silent: Ids of those that do not.
         whole: The group, before it is said who reports what.
         said: What the library of its leader makes of the answer.
+        sends: Whether members send user data of their own, whatever they own: then *whole* is already as it is told.
     """
 
     judgment: FeasibilityJudgment
-    reports: Flags
+    continues: bool
+    silent: frozenset[str]
     whole: GroupSpec
     said: tuple[Fact, ...] = ()
+    sends: bool = False
+
+    @property
+    def reports(self) -> Flags:
+        """(M) which members report what they own."""
+        members, silent = self.whole.members, self.silent
+        if self.sends or not self.continues or not silent:
+            return np.full(len(members), self.sends or self.continues)
+        return np.array([member not in silent for member in members], np.bool_)
 
     @property
     def group(self) -> GroupSpec:
         """The group as the strategy is given it."""
         return telling(self.whole, self.reports)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the strategy sees what members own now."""
+        silent = self.judgment.reporting_nothing
+        return self.continues and len(silent) < len(self.whole.members)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -190,42 +208,57 @@ class AskedGroup:
         group = self.group
         judgment = self.feasibilities.of(strategy.name, strategy.deployment)
         whole = self.reading if strategy.deployment in OF_OURS else self.joining
-        reports = np.full(len(whole.members), _continues(strategy, group, judgment))
-        if silent := judgment.reporting_nothing.union(self.coming):
-            reports &= np.array([member not in silent for member in whole.members], np.bool_)
+        continues = self._continues(strategy, judgment)
+        silent = judgment.reporting_nothing.union(self.coming)
         led = group.type is GroupType.CLASSIC and judgment.deployment is None
         library = self.feasibilities.library if led else None
         whole, said = as_led_by(library, strategy.name, whole)
         if (true_to := untrue(strategy.name, group.kafka_release)) is not None:
             releases = [str(group.kafka_release), written(true_to.since), written(true_to.until)]
             said = (*said, reason("other_release", releases))
-        if not is_ours(strategy):
-            whole = replace(whole, config=self.config)
-        if takes_user_data(strategy):
-            # what it sends does not depend on what it owns
-            whole = with_user_data(strategy, group, self.rule, telling(whole, reports))
-            reports = np.ones(len(reports), np.bool_)
-        return Seen(judgment=judgment, reports=reports, whole=whole, said=said)
+        seen = Seen(judgment=judgment, continues=continues, silent=silent, whole=whole, said=said)
+        if is_ours(strategy):
+            return seen
+        seen = replace(seen, whole=replace(whole, config=self.config))
+        if not takes_user_data(strategy):
+            return seen
+        told = with_user_data(strategy, group, self.rule, seen.group)
+        return replace(seen, whole=told, sends=True)
 
-    def remembers(self, strategy: Assignor, judgment: FeasibilityJudgment) -> bool:
-        """Whether a strategy would see what members own now."""
-        silent = judgment.reporting_nothing
-        return _continues(strategy, self.group, judgment) and len(silent) < len(self.group.members)
+    def _continues(self, strategy: Assignor, judgment: FeasibilityJudgment) -> bool:
+        """
+        Whether a strategy would see what members own now.
 
-    def says_more(self, told: Candidate) -> bool:
+        The one that the group runs does, at its next rebalance. To get another client-side one, every
+        member restarts and forgets; a broker keeps the target assignment whatever assignor comes next. Who makes a plan
+        asks afresh.
+        """
+        if judgment.deployment is not None:
+            return False
+        if strategy.deployment is Deployment.LIVE or self.feasibilities.runs(strategy.name):
+            return True
+        kip_848 = self.group.type is GroupType.CONSUMER
+        return kip_848 and base_of(strategy.name) in SERVER_SIDE
+
+    def never(self, strategy: Assignor, why: Fact, how: tuple[Fact, ...] = ()) -> Candidate:
+        """A strategy that has no answer for the group, why, and how members would get it nevertheless."""
+        is_running = self.feasibilities.runs(strategy.name)
+        return infeasible(strategy.name, strategy.deployment, why, how=how, is_running=is_running)
+
+    def says_more(self, told: str, feasibility: Feasibility, assignment: Assignment | None) -> bool:
         """
         Whether a strategy `with_racks` is worth a row: it is named, can be had, and has another answer than without.
 
         That of what the group runs is always: by it one sees whether its members send their racks by now.
         """
-        if self.only is not None or told.strategy == self.named:
+        if self.only is not None or told == self.named:
             return True
-        base = next(one for one in self.candidates if one.strategy == base_of(told.strategy))
-        if told.assignment is None or told.feasibility is not Feasibility.NEEDS_RESTART:
+        base = next(one for one in self.candidates if one.strategy == base_of(told))
+        if assignment is None or feasibility is not Feasibility.NEEDS_RESTART:
             return False
         without = base.assignment
         return bool(base.is_running) or (
-            without is not None and not np.array_equal(without.owner, told.assignment.owner)
+            without is not None and not np.array_equal(without.owner, assignment.owner)
         )
 
     def finished(self, *, priced: bool) -> list[Candidate]:
@@ -328,21 +361,6 @@ def _backlog(spec: GroupSpec, load: Load | None) -> Floats | None:
     # who has a past, and no forecast made of it, keeps up
     past = bool(np.isfinite(spec.rate).any()) and bool(spec.lag.known.all())
     return np.zeros(spec.partition_count) if past else None
-
-
-def _continues(strategy: Assignor, group: GroupSnapshot, judgment: FeasibilityJudgment) -> bool:
-    """
-    Whether a strategy would see what members own now.
-
-    The one that the group runs does, at its next rebalance. To get another client-side one, every
-    member restarts and forgets; a broker keeps the target assignment whatever assignor comes next. Who makes a plan
-    asks afresh.
-    """
-    if judgment.deployment is not None:
-        return False
-    if strategy.deployment is Deployment.LIVE or runs(group, strategy.name):
-        return True
-    return group.type is GroupType.CONSUMER and base_of(strategy.name) in SERVER_SIDE
 
 
 def never(group: GroupSnapshot, strategy: Assignor, why: Fact) -> Candidate:

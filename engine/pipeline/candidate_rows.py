@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -18,11 +20,16 @@ from ..model.facts import PROOF, Fact, FactKind, fact, of_kind
 from ..model.figures import Forecast, Score
 from ..model.groups import GroupHeader
 from ..model.tables import Lists, Structs, Table
-from ..records import CandidateRow, record_of, records_of, table_of
+from ..records import CandidateRow, record_of, records_of, table_of_columns
+from ..records.keys import OfGroup
 
 
 def infeasible(
-    strategy: str, deployment: Deployment, *reason: Fact, is_running: bool | None = None
+    strategy: str,
+    deployment: Deployment,
+    *reason: Fact,
+    how: tuple[Fact, ...] = (),
+    is_running: bool | None = None,
 ) -> Candidate:
     """A strategy that cannot be simulated for a group, with the reason; the group may still run it."""
     return Candidate(
@@ -30,6 +37,7 @@ def infeasible(
         deployment=deployment,
         feasibility=Feasibility.NOT_APPLICABLE,
         reason=reason,
+        how=how,
         is_running=is_running,
     )
 
@@ -40,18 +48,29 @@ def refusal(problem: EvenkeelError) -> Fact:
     return known or fact(FactKind.REASON, "refused", quote=str(problem))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Proposal:
     """
-    A strategy's row on its way into the table.
+    A strategy of a group on its way into the table.
 
     Attributes:
-        row: All that is stored.
+        keys: `records.keys_of` the group.
+        position: Of the strategy on the scoreboard, from 0.
+        candidate: The strategy on the group.
         changed: Works out what would change hands; None where there is no answer.
     """
 
-    row: CandidateRow
+    keys: Mapping[str, str]
+    position: int
+    candidate: Candidate
     changed: Callable[[], Moves] | None
+
+    @cached_property
+    def row(self) -> CandidateRow:
+        """All that is stored."""
+        told: dict[str, Any] = {**self.keys, "position": self.position}
+        told |= {name: value(self.candidate) for name, value in _OF_CANDIDATE.items()}
+        return CandidateRow(**told)
 
     @property
     def moves(self) -> Moves | None:
@@ -82,51 +101,49 @@ def answer_of(
     return row, changed
 
 
-def proposal(
-    keys: Mapping[str, str],
-    position: int,
-    candidate: Candidate,
-    changed: Callable[[], Moves] | None,
-) -> Proposal:
-    """
-    Args:
-        keys: `records.keys_of` the group.
-        position: Of the strategy on the scoreboard, from 0.
-        candidate: The strategy on one group.
-        changed: Works out what would change hands.
-    """
-    row = CandidateRow(
-        **keys,
-        strategy=candidate.strategy,
-        position=position,
-        deployment=candidate.deployment,
-        feasibility=candidate.feasibility,
-        reason=reasons(candidate.reason),
-        is_running=candidate.is_running,
-        how=how(candidate.how),
-        replay=replay(candidate.replay),
-        score=candidate.score,
-        next_change=candidate.next_change,
-        forecast=candidate.forecast,
-        findings=tuple(words(flaw) for flaw in candidate.findings),
-        notes=tuple(words(note) for note in candidate.notes),
-        proof=proof(candidate.proof),
-        facts=(
-            *candidate.reason,
-            *candidate.how,
-            *candidate.findings,
-            *candidate.notes,
-            *candidate.proof,
-            *candidate.replay,
-            *candidate.counts,
-        ),
+def _facts(candidate: Candidate) -> tuple[Fact, ...]:
+    return (
+        *candidate.reason,
+        *candidate.how,
+        *candidate.findings,
+        *candidate.notes,
+        *candidate.proof,
+        *candidate.replay,
+        *candidate.counts,
     )
-    return Proposal(row=row, changed=changed)
+
+
+_OF_CANDIDATE: Mapping[str, Callable[[Candidate], Any]] = {
+    **{
+        name: attrgetter(name)
+        for name in (
+            *("strategy", "deployment", "feasibility", "is_running"),
+            *("score", "next_change", "forecast"),
+        )
+    },
+    "reason": lambda one: reasons(one.reason),
+    "how": lambda one: how(one.how) if one.how else None,
+    "replay": lambda one: replay(one.replay),
+    "findings": lambda one: tuple(map(words, one.findings)),
+    "notes": lambda one: tuple(map(words, one.notes)),
+    "proof": lambda one: proof(one.proof) if one.proof else None,
+    "facts": _facts,
+}
+"""What `CandidateRow` stores of a candidate."""
 
 
 def candidate_table(proposals: Sequence[Proposal]) -> Table:
     """The rows of the dataset `candidates`."""
-    return table_of(CandidateRow, (each.row for each in proposals))
+    candidates = [each.candidate for each in proposals]
+    keys = (spec.name for spec in columns_of(OfGroup))
+    return table_of_columns(
+        CandidateRow,
+        {
+            **{name: [each.keys[name] for each in proposals] for name in keys},
+            "position": [each.position for each in proposals],
+            **{name: list(map(value, candidates)) for name, value in _OF_CANDIDATE.items()},
+        },
+    )
 
 
 def candidate_of(row: Mapping[str, Any]) -> Candidate:

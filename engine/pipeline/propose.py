@@ -22,7 +22,7 @@ from ..snapshots.chunks import CHUNK, chunks_of, cut, in_halves, work_of
 from ..snapshots.groups_with_past import known_by_name, with_others
 from ..snapshots.validation import skipped_groups
 from .asked_group import AskedGroup, never
-from .candidate_rows import Proposal, candidate_table, proposal
+from .candidate_rows import Proposal, candidate_table
 from .propose_tasks import task_rows
 from .replay import Replayed, replay_groups
 from .stored_metrics import NOT_MEASURED, MeasuredGroup, measured_chunk
@@ -181,7 +181,7 @@ def moves_of(
             ask_next_change=False,
             only=wanted,
         ):
-            group, strategy = one.row.group_id, one.row.strategy
+            group, strategy = one.keys["group_id"], one.candidate.strategy
             if one.moves is not None and strategy in wanted[group]:
                 found[group][strategy] = one.moves
     return found
@@ -254,6 +254,7 @@ def propose_groups(
     settings: Settings, groups: Sequence[tuple[MeasuredGroup, How]]
 ) -> list[list[Proposal]]:
     """As `propose_group`, for many groups."""
+    blocks = [_blocked(group) for group, _ in groups]
     asked = {
         number: AskedGroup(
             settings=settings,
@@ -263,16 +264,17 @@ def propose_groups(
             named=how.named,
         )
         for number, (group, how) in enumerate(groups)
-        if _blocked(group) is None and not group.group.places_tasks
+        if blocks[number] is None and not group.group.places_tasks
     }
     replayed = dict[int, Replayed]()
     for ask_next_change in (True, False):
         some = [n for n in asked if groups[n][1].ask_next_change is ask_next_change]
         found = replay_groups([asked[n] for n in some], ask_next_change=ask_next_change)
         replayed.update(zip(some, found, strict=True))
+    version = settings.version
     return [
-        _proposals(settings, group, how, replayed.get(number))
-        for number, (group, how) in enumerate(groups)
+        _proposals(settings, keys_of(group.group, version), group, how, why, replayed.get(number))
+        for number, ((group, how), why) in enumerate(zip(groups, blocks, strict=True))
     ]
 
 
@@ -283,24 +285,32 @@ def _blocked(group: MeasuredGroup) -> Fact | None:
 
 
 def _proposals(
-    settings: Settings, group: MeasuredGroup, how: How, replayed: Replayed | None
+    settings: Settings,
+    keys: Mapping[str, str],
+    group: MeasuredGroup,
+    how: How,
+    why: Fact | None,
+    replayed: Replayed | None,
 ) -> list[Proposal]:
-    keys = keys_of(group.group, settings.version)
-    if (why := _blocked(group)) is not None:
+    """The candidates of a group; *why* nothing can be simulated for it, or what was, unless it places tasks."""
+    if why is not None:
+        none = [never(group.group, strategy, why) for strategy in every().values()]
         return [
-            proposal(keys, position, never(group.group, strategy, why), None)
-            for position, strategy in enumerate(every().values())
+            Proposal(keys=keys, position=position, candidate=candidate, changed=None)
+            for position, candidate in enumerate(none)
         ]
     if replayed is None:
         assert group.measured is not None, "it is not blocked"
         asks = how.ask_next_change
         return list(task_rows(settings, group.group, group.measured, ask_next_change=asks))
     return [
-        proposal(
-            keys,
-            position,
-            candidate,
-            partial(moves, replayed.spec, candidate.assignment) if candidate.assignment else None,
+        Proposal(
+            keys=keys,
+            position=position,
+            candidate=candidate,
+            changed=partial(moves, replayed.spec, candidate.assignment)
+            if candidate.assignment
+            else None,
         )
         for position, candidate in enumerate(replayed.candidates)
     ]

@@ -37,7 +37,7 @@ from ..streams.restoring import restoring
 from ..streams.separate_copies import about_copies
 from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy, task_strategies
 from .asked_group import with_forecasts
-from .candidate_rows import Proposal, infeasible, proposal, refusal
+from .candidate_rows import Proposal, infeasible, refusal
 from .stored_metrics import Measured, judge_of_measured
 
 _Row = tuple[Candidate, Moves | None]
@@ -134,7 +134,7 @@ def task_rows(
     keys = keys_of(group, settings.version)
     for position, (candidate, changed) in enumerate(rows):
         known = None if changed is None else partial(_known, changed)
-        yield proposal(keys, position, candidate, known)
+        yield Proposal(keys=keys, position=position, candidate=candidate, changed=known)
 
 
 def _known(changed: Moves) -> Moves:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ..advice import FeasibilityJudgment, runs
 from ..advice.next_change import Changes, members_tried
 from ..advice.scoring import Judge
 from ..assignors import RACKED, every, is_ours, takes_user_data
@@ -24,7 +23,7 @@ from ..model.errors import Infeasible
 from ..model.facts import Fact, FactKind, of_kind, reason
 from ..model.figures import NextChange, Score
 from ..model.groups import GroupSnapshot
-from .asked_group import AskedGroup, Seen, never
+from .asked_group import AskedGroup, Seen
 from .candidate_rows import refusal
 from .member_data import answers_of, assign_of, takes_many
 from .membership_changes import by_setting
@@ -126,8 +125,9 @@ class _Asking:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Said:
-    """What a group has in the end with a strategy, and its score."""
+    """What a group has in the end with a strategy that saw it so, and its score."""
 
+    seen: Seen
     settled: Settled
     score: Score
 
@@ -144,35 +144,35 @@ class _Batch:
 
     def ask(self, strategy: Assignor, numbers: Sequence[int]) -> None:
         """Add the candidate of a strategy to some of the groups."""
-        ready, made = list[_Asking](), dict[int, Candidate]()
+        told = RACKED.get(strategy.name) is strategy
+        ready, none = list[_Asking](), dict[int, Candidate]()
         for number in numbers:
             asked = self.groups[number]
             if (why := asked.too_far(strategy)) is not None:
-                made[number] = never(asked.group, strategy, why)
+                none[number] = asked.never(strategy, why)
                 continue
             try:
                 ready.append(_Asking(number=number, seen=asked.seen_by(strategy)))
             except Infeasible as problem:
                 how = asked.feasibilities.of(strategy.name, strategy.deployment).how
-                made[number] = replace(never(asked.group, strategy, refusal(problem)), how=how)
-        judgments = {one.number: one.seen.judgment for one in ready}
+                none[number] = asked.never(strategy, refusal(problem), how)
+        answers = dict[int, _Said]()
         for one, said in zip(ready, self._answers(strategy, ready), strict=True):
             asked, judgment = self.groups[one.number], one.seen.judgment
-            made[one.number] = (
-                _candidate(asked, strategy, one.seen, said)
-                if isinstance(said, _Said)
-                else replace(never(asked.group, strategy, said), how=judgment.how)
-            )
-        told = RACKED.get(strategy.name) is strategy
-        kept = {
-            number: candidate
-            for number, candidate in made.items()
-            if not told or self.groups[number].says_more(candidate)
-        }
-        for number, change in self._next_changes(strategy, kept, judgments).items():
-            kept[number] = replace(kept[number], next_change=change)
-        for number, candidate in kept.items():
-            self.groups[number].candidates.append(candidate)
+            if isinstance(said, Fact):
+                none[one.number] = asked.never(strategy, said, judgment.how)
+            elif not told or asked.says_more(
+                strategy.name, judgment.feasibility, said.settled.assignment
+            ):
+                answers[one.number] = said
+        changes = self._next_changes(strategy, answers)
+        for number, said in answers.items():
+            asked = self.groups[number]
+            asked.candidates.append(_candidate(asked, strategy, said, changes.get(number)))
+        for number, refused in none.items():
+            asked = self.groups[number]
+            if not told or asked.says_more(refused.strategy, refused.feasibility, None):
+                asked.candidates.append(refused)
 
     def _answers(self, strategy: Assignor, ready: Sequence[_Asking]) -> list[_Said | Fact]:
         """What a strategy has for each group, or why it has nothing; groups that it sees as they are, at once."""
@@ -186,8 +186,10 @@ class _Batch:
                 found[one.number] = _settled_alone(strategy, one.seen)
         scores = self._scores({n: each for n, each in found.items() if isinstance(each, Settled)})
         return [
-            each if isinstance(each, Fact) else _Said(settled=each, score=scores[number])
-            for number, each in ((one.number, found[one.number]) for one in ready)
+            each
+            if isinstance(each, Fact)
+            else _Said(seen=one.seen, settled=each, score=scores[one.number])
+            for one, each in ((one, found[one.number]) for one in ready)
         ]
 
     def _is_plain(self, one: _Asking) -> bool:
@@ -198,7 +200,11 @@ class _Batch:
         self, strategy: Assignor, ready: Sequence[_Asking]
     ) -> Iterator[tuple[int, Settled | Fact]]:
         whole = self._together([one.seen.whole for one in ready])
-        reports = np.concatenate([one.seen.reports for one in ready])
+        reports = np.array([one.seen.continues for one in ready])[whole.group_of_member]
+        for place, one in enumerate(ready):
+            if one.seen.silent and one.seen.continues:
+                own = slice(*whole.member_start[place : place + 2].tolist())
+                reports[own] = one.seen.reports
         if reports.any():
             seen = telling(whole, reports)
         else:
@@ -237,33 +243,22 @@ class _Batch:
         return [int(members_tried(each.joining)[0]) for each in self.groups]
 
     def _next_changes(
-        self,
-        strategy: Assignor,
-        candidates: dict[int, Candidate],
-        judgments: dict[int, FeasibilityJudgment],
+        self, strategy: Assignor, answers: Mapping[int, _Said]
     ) -> dict[int, NextChange]:
         """What a strategy would move next, of the groups that run it or could by a setting."""
         if not self.ask_next_change or takes_user_data(strategy):
             return {}
-        asked = [
-            number
-            for number, candidate in candidates.items()
-            if number in judgments and _has_next_change(strategy, candidate, judgments[number])
-        ]
+        asked = [n for n, said in answers.items() if _has_next_change(strategy, said.seen)]
         one_by_one = not takes_many(strategy)
         found: dict[int, NextChange] = {}
         for tried in dict.fromkeys(self._tried[number] for number in asked):
             some = [number for number in asked if self._tried[number] == tried]
             for part in [[number] for number in some] if one_by_one else [some]:
-                found.update(self._changes_of(strategy, part, candidates, judgments))
+                found.update(self._changes_of(strategy, part, answers))
         return found
 
     def _changes_of(
-        self,
-        strategy: Assignor,
-        numbers: Sequence[int],
-        candidates: dict[int, Candidate],
-        judgments: dict[int, FeasibilityJudgment],
+        self, strategy: Assignor, numbers: Sequence[int], answers: Mapping[int, _Said]
     ) -> Iterator[tuple[int, NextChange]]:
         some, ours = [self.groups[number] for number in numbers], is_ours(strategy)
         key = (ours, *numbers)
@@ -273,10 +268,10 @@ class _Batch:
         changes = self._changes[key]
         owners, silent = list[Indices](), list[int]()
         for number, first in zip(numbers, changes.group.member_start.tolist(), strict=False):
-            assignment, names = candidates[number].assignment, self.groups[number].joining.members
-            assert assignment is not None, "`_has_next_change` looked"
-            owners.append(assignment.owner)
-            if quiet := judgments[number].reporting_nothing:
+            said = answers[number]
+            owners.append(said.settled.assignment.owner)
+            if quiet := said.seen.judgment.reporting_nothing:
+                names = self.groups[number].joining.members
                 silent += [first + place for place, name in enumerate(names) if name in quiet]
         owner = _joined(owners, changes.group)
         try:
@@ -304,45 +299,47 @@ def _joined(owners: Sequence[Indices], groups: GroupSpec) -> Indices:
     return np.where(owner == NONE, NONE, owner + first).astype(np.int32)
 
 
-def _candidate(asked: AskedGroup, strategy: Assignor, seen: Seen, said: _Said) -> Candidate:
-    judgment, assignment = seen.judgment, said.settled.assignment
-    replay = Fact(
-        kind=FactKind.REPLAY,
-        measure="next_rebalance" if asked.remembers(strategy, judgment) else "fresh_assignment",
-        after=said.settled.rounds,
-        partitions=said.settled.waited,
-    )
+@lru_cache(maxsize=1 << 10)
+def _replay(remembers: bool, rounds: int, waited: int) -> tuple[Fact, ...]:
+    """How a strategy was replayed; most groups of a fleet are alike in this."""
+    measure = "next_rebalance" if remembers else "fresh_assignment"
+    return (Fact(kind=FactKind.REPLAY, measure=measure, after=rounds, partitions=waited),)
+
+
+def _candidate(
+    asked: AskedGroup, strategy: Assignor, said: _Said, change: NextChange | None
+) -> Candidate:
+    seen, settled = said.seen, said.settled
+    judgment, assignment = seen.judgment, settled.assignment
     return Candidate(
         strategy=strategy.name,
         deployment=judgment.deployment or strategy.deployment,
         feasibility=judgment.feasibility,
         reason=(*judgment.reason, *of_kind(seen.said, FactKind.REASON)),
         how=judgment.how,
-        is_running=runs(asked.group, strategy.name),
-        replay=(replay,),
+        is_running=asked.feasibilities.runs(strategy.name),
+        replay=_replay(seen.remembers, settled.rounds, settled.waited),
         assignment=assignment,
         score=said.score,
+        next_change=change,
         findings=(*assignment.findings, *of_kind(seen.said, FactKind.FINDING)),
         proof=assignment.proof,
     )
 
 
-def _has_next_change(
-    strategy: Assignor, candidate: Candidate, judgment: FeasibilityJudgment
-) -> bool:
+def _has_next_change(strategy: Assignor, seen: Seen) -> bool:
     """
     Whether a strategy is asked what it would move next: the group runs it, or a setting could make it run.
 
     No others, because every answer takes a while, and none that cannot be asked: who can tell what members of a changed
     group would send a custom strategy as user data?
     """
-    runs_here = by_setting(judgment, strategy.deployment)
     # a plan does not answer to a change by itself, its fallback does
-    by_plan = judgment.deployment is Deployment.PLAN
+    by_plan = seen.judgment.deployment is Deployment.PLAN
     passive = by_plan or strategy.deployment is Deployment.LIVE
     # what is asked of a changed group is Kafka's own class
-    passive = passive or len(candidate.reason) > len(judgment.reason)
-    return runs_here and not passive and candidate.assignment is not None
+    passive = passive or any(each.kind is FactKind.REASON for each in seen.said)
+    return by_setting(seen.judgment, strategy.deployment) and not passive
 
 
 def settled_of(

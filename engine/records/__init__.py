@@ -31,6 +31,7 @@ from .derivation import (
     row_of,
     schema_of,
     table_of,
+    table_of_columns,
     to_json,
 )
 from .held_lock import HeldLock
@@ -189,5 +190,6 @@ __all__ = [
     "row_of",
     "schema_of",
     "table_of",
+    "table_of_columns",
     "to_json",
 ]

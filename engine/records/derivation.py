@@ -188,7 +188,13 @@ def blank(kind: type[R], **known: Any) -> R:
 
 def table_of(kind: type, records: Iterable[Any]) -> Table:
     """Records as a table, with the values of `row_of` by column."""
-    columns = _columns(kind, list(records))
+    own = list(records)
+    return table_of_columns(kind, {name: _values(own, name) for name in _fields(kind)})
+
+
+def table_of_columns(kind: type, values: Mapping[str, Sequence[Any]]) -> Table:
+    """The same of the values of each field of the records."""
+    columns = _columns(kind, values)
     return Table(
         {
             name: _structs(columns[name], of.of)
@@ -199,14 +205,24 @@ def table_of(kind: type, records: Iterable[Any]) -> Table:
     )
 
 
-def _columns(kind: Any, records: Sequence[Any]) -> dict[str, list[Any]]:
-    """The values of records by column; lists of records are not converted."""
-    columns: dict[str, list[Any]] = {}
+def _fields(kind: Any) -> list[str]:
+    return [part.name for part in parts_of(kind)]
+
+
+def _values(records: Sequence[Any], name: str) -> list[Any]:
+    return list(map(operator.attrgetter(name), records))
+
+
+def _columns(kind: Any, of: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    """The values of records by column, from those by field; lists of records are not converted."""
+    columns: dict[str, Sequence[Any]] = {}
     for part in parts_of(kind):
-        values = list(map(operator.attrgetter(part.name), records))
+        values = of[part.name]
         if part.column is None:
             there = np.array([value is not None for value in values], np.bool_)
-            own = _columns(part.record, [value for value in values if value is not None])
+            given = [value for value in values if value is not None]
+            inner = _fields(part.record)
+            own = _columns(part.record, {name: _values(given, name) for name in inner})
             columns |= {name: _spread(known, there) for name, known in own.items()}
         elif part.column.kind in _SCALARS or _is_as_stored(part.column.item):
             columns[part.name] = values
