@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from operator import attrgetter
 from typing import Any
 
 from .columns import Int32, Unit, Where, column, record
@@ -110,6 +111,10 @@ class Figures:
     )
 
 
+_FIGURES = tuple(each.name for each in fields(Figures))
+_figures_of = attrgetter(*_FIGURES)
+
+
 @record
 class Score(Figures):
     """Figures of an assignment, and its changes compared with the current assignment."""
@@ -117,7 +122,7 @@ class Score(Figures):
     @classmethod
     def of(cls, figures: Figures, *, moves: int, newly_owned: int, unowned: int) -> Score:
         """Figures of an assignment, with its changes."""
-        known = {one.name: getattr(figures, one.name) for one in fields(Figures)}
+        known = dict(zip(_FIGURES, _figures_of(figures), strict=True))
         return cls(**known, moves=moves, newly_owned=newly_owned, unowned=unowned)
 
     moves: Int32 = column("Number of partitions that are reassigned.", at_least=0, head="Moves")

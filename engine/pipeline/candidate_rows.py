@@ -122,11 +122,11 @@ _OF_CANDIDATE: Mapping[str, Callable[[Candidate], Any]] = {
         )
     },
     "reason": lambda one: reasons(one.reason),
-    "how": lambda one: how(one.how) if one.how else None,
+    "how": lambda one: how(one.how),
     "replay": lambda one: replay(one.replay),
     "findings": lambda one: tuple(map(words, one.findings)),
     "notes": lambda one: tuple(map(words, one.notes)),
-    "proof": lambda one: proof(one.proof) if one.proof else None,
+    "proof": lambda one: proof(one.proof),
     "facts": _facts,
 }
 """What `CandidateRow` stores of a candidate."""

@@ -315,14 +315,14 @@ def _candidate(
         strategy=strategy.name,
         deployment=judgment.deployment or strategy.deployment,
         feasibility=judgment.feasibility,
-        reason=(*judgment.reason, *of_kind(seen.said, FactKind.REASON)),
+        reason=judgment.reason + of_kind(seen.said, FactKind.REASON),
         how=judgment.how,
         is_running=asked.feasibilities.runs(strategy.name),
         replay=_replay(seen.remembers, settled.rounds, settled.waited),
         assignment=assignment,
         score=said.score,
         next_change=change,
-        findings=(*assignment.findings, *of_kind(seen.said, FactKind.FINDING)),
+        findings=assignment.findings + of_kind(seen.said, FactKind.FINDING),
         proof=assignment.proof,
     )
 
