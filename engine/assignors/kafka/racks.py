@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...model.arrays import NONE, Flags, Indices, Ints, starts_of
-from ..interface import GroupSpec, once
+from ..interface import GroupSpec
+from ..interface.group import once_of_topics
 from ..kit.members import Subscribers
 from ..kit.orders import distinct
 
@@ -33,7 +34,7 @@ class ReplicaRacks:
     rack: Ints
 
 
-@once
+@once_of_topics
 def replica_racks(group: GroupSpec) -> ReplicaRacks:
     """
     >>> from evenkeel.engine.assignors.interface import spec
