@@ -87,6 +87,15 @@ def topics_by_name(group: GroupSpec) -> Ints:
     return string_order(group.topics, group.topics_start)
 
 
+@once
+def assignable_topics(group: GroupSpec) -> Flags:
+    """(T) the topics Kafka looks at: with partitions, and named by some subscription."""
+    subscribed = np.zeros(len(group.topics), np.bool_)
+    subscribed[group.subscription_topic] = True
+    assignable: Flags = subscribed & (group.topic_size > 0)
+    return assignable
+
+
 def partition_order(group: GroupSpec, topics: Ints) -> Ints:
     """(P) the partitions topic by topic in the given order of topics."""
     return ragged_entries(group.topic_start, topics)[1]
