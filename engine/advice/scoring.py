@@ -137,7 +137,8 @@ class Judge:
         key = _key(owner)
         if key not in self._known:
             self._known[key] = self.figures(owner)
-        return self._scored([self._known[key]], owner)[0]
+        changes = self._changes(owner)
+        return Score.of(self._known[key], **{name: of[0] for name, of in changes.items()})
 
     def scores(self, owner: Indices) -> list[Score]:
         """
@@ -147,26 +148,25 @@ class Judge:
             owner: (P) a member index per partition, NONE for nobody.
         """
         same = count_by(owner != self.group.owner, self.group.partition_start) == 0
-        live = [judge.live for judge in self._judges if judge.live is not None]
-        if bool(same.all()) and len(live) == len(same):
-            return self._scored(live, owner)
-        figures = [
-            judge.live if is_live and judge.live is not None else found
-            for judge, is_live, found in zip(
-                self._judges, same.tolist(), self.all_figures(owner), strict=True
-            )
+        pairs = zip(self._judges, same.tolist(), strict=True)
+        known = [judge.live if is_live else None for judge, is_live in pairs]
+        columns = self._changes(owner)
+        if None in known:
+            columns |= self._columns(owner)
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        return [
+            Score(**row)
+            if live is None
+            else Score.of(live, **{name: row[name] for name in ("moves", "newly_owned", "unowned")})
+            for live, row in zip(known, rows, strict=True)
         ]
-        return self._scored(figures, owner)
 
-    def _scored(self, figures: Sequence[Figures], owner: Indices) -> list[Score]:
+    def _changes(self, owner: Indices) -> dict[str, list[Any]]:
+        """Columns of a `Score` that are none of `Figures`, each with one entry per group."""
         before, start = self.group.owner, self.group.partition_start
         changed, had = owner != before, before != NONE
-        counts = (changed & had, changed & ~had, owner == NONE)
-        rows = zip(figures, *(count_by(each, start).tolist() for each in counts), strict=True)
-        return [
-            Score.of(each, moves=moves, newly_owned=newly_owned, unowned=unowned)
-            for each, moves, newly_owned, unowned in rows
-        ]
+        flags = {"moves": changed & had, "newly_owned": changed & ~had, "unowned": owner == NONE}
+        return {name: count_by(each, start).tolist() for name, each in flags.items()}
 
     def counts(self, assignment: Assignment) -> list[int]:
         """How many partitions the members that count have under an assignment, most first."""
@@ -189,6 +189,12 @@ class Judge:
         Args:
             owner: (P) a member index per partition, NONE for nobody.
         """
+        columns = self._columns(owner)
+        rows = zip(*columns.values(), strict=True)
+        return [Figures(**dict(zip(columns, row, strict=True))) for row in rows]
+
+    def _columns(self, owner: Indices) -> dict[str, list[Any]]:
+        """Columns of `Figures`, each with one entry per group."""
         group, members, start = self.group, self._members, self.group.partition_start
         counts = member_counts(owner, members.members)
         every_lag = member_sums(owner, members.members, group.lag)
@@ -210,7 +216,7 @@ class Judge:
             by_in_sync = by_replica if same else self._near_in_sync.crossing(owner_rack)
             in_sync = by_in_sync.shares(start)
         lower, lower_equal_counts = self._floors
-        columns: dict[str, list[Any]] = {
+        return {
             "partition_spread": spread(counts, members).tolist(),
             "balanced": fairly_balanced(counts, owner, members).tolist(),
             "most_partitions": max_by(counted, counting, 0).tolist(),
@@ -229,8 +235,6 @@ class Judge:
             ),
             **self._costs(carried_by(crossing, self._bytes_per_second, start)),
         }
-        rows = zip(*columns.values(), strict=True)
-        return [Figures(**dict(zip(columns, row, strict=True))) for row in rows]
 
     def _costs(self, carried: Sequence[float | None]) -> dict[str, list[Any]]:
         """What each group reads across racks, what that costs in a month, and in which currency."""

@@ -315,8 +315,10 @@ def median_by(values: Floats, start: Ints) -> Floats:
 
 
 def _reduced(reduction: np.ufunc, values: Any, start: Ints, otherwise: float) -> Any:
-    reduced = np.full(len(start) - 1, otherwise, values.dtype)
-    some = np.diff(start) > 0
+    some = start[1:] > start[:-1]
+    if len(some) and bool(some.all()):
+        return reduction.reduceat(values, start[:-1])
+    reduced = np.full(len(some), otherwise, values.dtype)
     if bool(some.any()):
         # groups without rows take no room between their neighbors
         reduced[some] = reduction.reduceat(values, start[:-1][some])

@@ -372,7 +372,7 @@ def _delayed(measured: MeasuredGroup, owner: Indices, stands: Standstill) -> flo
     if numbers is None:
         return None
     if numbers.load is not None:
-        return delayed_offsets(numbers.load, owner, stands)
+        return float(delayed_offsets(numbers.load, [owner], [stands])[0])
     arrivals = numbers.production[measured.group.partitions.assignable]
     waits = float((arrivals * stands.held_up_seconds).sum())
     return None if np.isnan(waits) else waits

@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ R = TypeVar("R")
 
 PARTS = "parts made"
 """Where many groups keep their parts (`parts.part_of`): nobody else has the same."""
+
+LIKE = "like"
+"""Where groups with other members (`rejoin.with_members`) keep whom these are `Like`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -236,6 +239,14 @@ class GroupSpec:
         return ragged_entries(self.topic_start, np.array(names, np.int64))[1]
 
 
+class Like(NamedTuple):
+    """Whom the members (M) of a group are like: by their places in another; and which have another id."""
+
+    group: GroupSpec
+    places: Ints
+    new: Ints
+
+
 def once(function: Callable[[GroupSpec], R]) -> Callable[[GroupSpec], R]:
     """
     Have something worked out once per group, however many strategies ask for it.
@@ -254,6 +265,32 @@ def once(function: Callable[[GroupSpec], R]) -> Callable[[GroupSpec], R]:
         return found
 
     return known
+
+
+def once_of_topics(function: Callable[[GroupSpec], R]) -> Callable[[GroupSpec], R]:
+    """As `once`, for functions that look at topics and partitions alone: of groups with other members that is known."""
+    known = once(function)
+
+    @wraps(function)
+    def found(group: GroupSpec) -> R:
+        like: Like | None = vars(group).get(LIKE)
+        return known(group) if like is None else found(like.group)
+
+    return found
+
+
+def like(group: GroupSpec, other: GroupSpec, places: Ints, new: Ints) -> GroupSpec:
+    """A group of the same topics as another one, and of other members, told whom they are `Like`."""
+    vars(group).update({name: getattr(other, name) for name in _OF_TOPICS})
+    vars(group)[LIKE] = Like(other, places, new)
+    return group
+
+
+_OF_TOPICS = (
+    *("topics_start", "partition_start", "group_of_topic", "group_of"),
+    *("topic_size", "topic_of", "number_of", "by_name"),
+)
+"""What a group works out of its topics and partitions alone."""
 
 
 def nothing_reported(members: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from uuid import NAMESPACE_OID, uuid5
 import numpy as np
 
 from ...model.arrays import NONE, Column, Flags, Indices, Ints, ragged_entries, starts_of
-from .group import GroupSpec, nothing_reported, reporting
+from .group import GroupSpec, like, nothing_reported, reporting
 
 
 def fresh(group: GroupSpec, reporting_nothing: Collection[str] | None = None) -> GroupSpec:
@@ -188,7 +188,7 @@ def with_members(
     listed = rows.tolist()
     instances, names = group.instance_ids, group.members
     bounds = group.bounds
-    return replace(
+    made = replace(
         group,
         members=tuple(ids),
         instance_ids=tuple(
@@ -206,6 +206,8 @@ def with_members(
         config=tuple(group.config[place] for place in listed) if group.config else (),
         bounds=bounds if bounds is None or start is None else replace(bounds, members=start),
     )
+    new = [n for n, (at, name) in enumerate(zip(listed, ids, strict=True)) if names[at] != name]
+    return like(made, group, rows, np.array(new, np.int64))
 
 
 def another_id(member_id: str, number: int = 0) -> str:

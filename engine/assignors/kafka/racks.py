@@ -14,7 +14,8 @@ import numpy as np
 
 from ...model.arrays import NONE, Flags, Indices, Ints, starts_of
 from ..interface import GroupSpec, once
-from ..kit.members import Subscribers
+from ..interface.group import once_of_topics
+from ..kit.members import Subscribers, assignable_topics
 from ..kit.orders import distinct
 
 
@@ -33,7 +34,7 @@ class ReplicaRacks:
     rack: Ints
 
 
-@once
+@once_of_topics
 def replica_racks(group: GroupSpec) -> ReplicaRacks:
     """
     >>> from evenkeel.engine.assignors.interface import spec
@@ -105,20 +106,17 @@ class RackInfo:
         return shared
 
 
-def rack_info(groups: GroupSpec, assignable: Flags) -> RackInfo | None:
+@once
+def rack_info(groups: GroupSpec) -> RackInfo | None:
     """
     What the sticky assignors know of racks; None where they make no difference: one switch for each whole group.
 
     They do when a member's rack is among the partitions', and not every partition is on all of these. Source:
     `AbstractStickyAssignor.RackInfo`.
 
-    Args:
-        groups: The groups.
-        assignable: (T) topics that have partitions and a subscriber.
-
     >>> from evenkeel.engine.assignors.interface import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2}, racks={"a": "x"}, replicas={"t": [["x", "y"], ["y"]]})
-    >>> racks = rack_info(group, np.array([True]))
+    >>> racks = rack_info(group)
     >>> racks.nearby_members.tolist(), racks.mismatch(np.array([0, 0, 1]), np.array([0, 1, 1])).tolist()
     ([1, 0], [False, True, False])
     """
@@ -126,7 +124,7 @@ def rack_info(groups: GroupSpec, assignable: Flags) -> RackInfo | None:
     if not len(told):
         return None
     replicas, racks = replica_racks(groups), len(groups.racks)
-    counts = assignable[groups.topic_of]
+    counts = assignable_topics(groups)[groups.topic_of]
     cell = groups.group_of[replicas.partition] * racks + replicas.rack
     home = groups.group_of_member * racks + groups.member_rack
     offered = np.zeros((groups.group_count, racks), np.bool_)

@@ -190,20 +190,6 @@ def bucket_order(hashes: Hashes, buckets: int) -> Ints:
     return np.argsort(spread & np.uint32(buckets - 1), kind="stable")
 
 
-def map_orders(names: Sequence[str], start: Ints) -> Ints:
-    """
-    The indices of *names* in the order of several maps, one after the other; each list of names is distinct.
-
-    Args:
-        names: The keys of all maps, each one's in the order of insertion.
-        start: Where each map's keys begin, and where the last one's end.
-
-    >>> map_orders(["t1", "t0", "Aa"], np.array([0, 2, 3])).tolist()
-    [1, 0, 2]
-    """
-    return bucket_orders(string_hashes(names), start)
-
-
 def bucket_orders(hashes: Hashes, start: Ints, *, copied: bool = False) -> Ints:
     """
     `bucket_order` of several tables, one after the other.

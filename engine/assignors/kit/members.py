@@ -17,7 +17,8 @@ from ...model.arrays import NONE, Flags, Indices, Ints, ragged_entries, starts_o
 from ...model.errors import Infeasible
 from ...model.text import listed
 from ..interface import GroupSpec, once
-from .java_order import map_orders, string_order
+from ..interface.group import LIKE, Like, once_of_topics
+from .java_order import Hashes, bucket_orders, string_hashes, string_order
 from .orders import by_appearance, by_first, distinct, places, stable_order
 
 
@@ -52,19 +53,47 @@ def member_order(group: GroupSpec) -> Indices:
 @once
 def members_by_id(group: GroupSpec) -> Ints:
     """The members (M indices), group after group, in Java's string order of their ids."""
-    return string_order(group.members, group.member_start)
+    like: Like | None = vars(group).get(LIKE)
+    if like is None or len(like.new):
+        return string_order(group.members, group.member_start)
+    # some of those before: they stay in their order
+    place = np.full(len(like.group.members), NONE, np.int64)
+    place[like.places] = np.arange(len(like.places))
+    ordered = place[members_by_id(like.group)]
+    stay: Ints = ordered[ordered != NONE]
+    return stay
+
+
+@once
+def _hashes(group: GroupSpec) -> Hashes:
+    """(M) the hashes of the members' ids."""
+    like: Like | None = vars(group).get(LIKE)
+    if like is None:
+        return string_hashes(group.members)
+    hashes = _hashes(like.group)[like.places]
+    hashes[like.new] = string_hashes([group.members[new] for new in like.new.tolist()])
+    return hashes
 
 
 @once
 def hash_order(group: GroupSpec) -> Ints:
     """The members (M indices), group after group, as a Java `HashMap` by member id is walked."""
-    return map_orders(group.members, group.member_start)
+    return bucket_orders(_hashes(group), group.member_start)
 
 
-@once
+@once_of_topics
 def topics_by_name(group: GroupSpec) -> Ints:
     """The topics (T indices), group after group, in Java's string order of their names."""
     return string_order(group.topics, group.topics_start)
+
+
+@once
+def assignable_topics(group: GroupSpec) -> Flags:
+    """(T) the topics Kafka looks at: with partitions, and named by some subscription."""
+    subscribed = np.zeros(len(group.topics), np.bool_)
+    subscribed[group.subscription_topic] = True
+    assignable: Flags = subscribed & (group.topic_size > 0)
+    return assignable
 
 
 def partition_order(group: GroupSpec, topics: Ints) -> Ints:

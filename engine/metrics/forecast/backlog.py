@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -62,7 +63,8 @@ class Outlooks:
     What becomes of a group under K assignments; the last axis is low, expected, high.
 
     Attributes:
-        lag: (K, T, 3) offsets at each step, as a snapshot would show them.
+        lags: (T, K, R) offsets at each step, as a snapshot would show them.
+        correction: As of a `Load`.
         delay_seconds: (K, 3) how far behind the member is that is behind most, at the horizon.
         drained_seconds: (K, 3) until nobody has a backlog; infinity beyond the horizon, nan where somebody who has one
             is of unknown capacity.
@@ -73,7 +75,8 @@ class Outlooks:
         tail: The share of futures beyond either end of a band.
     """
 
-    lag: Floats
+    lags: Floats
+    correction: Floats
     delay_seconds: Floats
     drained_seconds: Floats
     utilization: Floats
@@ -81,6 +84,11 @@ class Outlooks:
     lag_integral: Floats
     integrals: Floats
     tail: float
+
+    @cached_property
+    def lag(self) -> Floats:
+        """(K, T, 3) offsets at each step, as a snapshot would show them."""
+        return corrected(bands_of(self.lags, self.tail).swapaxes(0, 1), self.correction)
 
 
 def outlooks(
@@ -96,115 +104,146 @@ def outlooks(
         futures: What may come.
         standstills: K times what pauses on the way there; None: nothing.
     """
-    members, count = len(load.capacity), len(owners)
-    placed = [queue_of(load, owner) for owner in owners]
+    members, placed = len(load.capacity), queues_of(load, owners)
     capacity = np.append(np.where(np.isnan(load.capacity), np.inf, load.capacity), 0.0)
-    factor = np.exp(futures.spread[:, None] * np.append(load.uncertainty, 0.0))
-    can = np.where(np.isinf(capacity), np.inf, capacity * factor)  # (R, M + 1)
-    arrivals = np.array([_sums(load.arrivals, o, members + 1) for o in placed])  # (K, I, M + 1)
-    paused = [None] * count if standstills is None else standstills
-    waits = [_waiting(load, *each) for each in zip(placed, paused, strict=True)]
-    waiting, stands = (np.array(each)[:, None] for each in zip(*waits, strict=True))
-    backlog, totals, integrals, drained = _filled(waiting, stands, arrivals, can, futures)
+    can = capacity * np.exp(futures.spread[:, None] * np.append(load.uncertainty, 0.0))
+    arrivals = sums(load.arrivals, placed, members + 1)  # (I, K, M + 1)
+    waiting, stands = _waiting(load, placed, standstills or [None] * len(placed))
+    queues, backlog, totals, integrals, drained = _filled(waiting, stands, arrivals, can, futures)
     comes = load.arrivals.sum(axis=1)[futures.interval] * futures.scale
     uncommitted = load.ages[(futures.wait * len(load.ages)).astype(np.int64)]
+    known = np.isfinite(capacity)
+    known[-1] = False
     # not by matrix multiplication, whose last digits hang on how many threads the process has
-    mean = np.einsum("ri,kim->krm", _shares(futures, len(load.arrivals)), arrivals)
-    late = _over(backlog, mean).max(axis=2)
-    known = np.flatnonzero(np.isfinite(capacity[:-1]))
-    used = _over(mean[..., known], can[:, known]).max(axis=2, initial=0.0 if len(known) else np.nan)
+    mean = np.einsum("ri,ikm->rkm", _shares(futures, len(load.arrivals)), arrivals)
+    late = queues.most(_over(backlog, mean.reshape(len(mean), -1)[:, queues.at]))
+    used = _over(mean[..., known], can[:, None, known])
     share = tail(len(load.arrivals))
-    lag = totals[1:] + (comes * uncommitted).T[:, None]  # (T, K, R)
     return Outlooks(
-        lag=corrected(bands_of(lag, share).swapaxes(0, 1), load.correction),
+        lags=totals[1:] + (comes * uncommitted).T[:, None],
+        correction=load.correction,
         delay_seconds=bands_of(late, share),
         drained_seconds=bands_of(np.where(_unknown(load, placed), np.nan, drained), share),
-        utilization=bands_of(used, share),
-        overload=np.maximum(arrivals[:, 0] - capacity, 0.0).sum(axis=1),
+        utilization=bands_of(used.max(axis=2, initial=0.0 if known.any() else np.nan).T, share),
+        overload=np.maximum(arrivals[0] - capacity, 0.0).sum(axis=1),
         lag_integral=bands_of(integrals, share),
         integrals=integrals,
         tail=share,
     )
 
 
-def queue_of(load: Load, owner: Indices) -> Indices:
-    """(n) the member in whose queue each partition is; one more member has what nobody gets on with."""
-    return np.where((owner == NONE) | load.stuck, len(load.capacity), owner)
+def queues_of(load: Load, owners: Sequence[Indices]) -> Indices:
+    """(K, n) the member in whose queue each partition is; one more member has what nobody gets on with."""
+    placed = np.array(owners)
+    return np.where((placed == NONE) | load.stuck, len(load.capacity), placed)
 
 
-def _unknown(load: Load, placed: Sequence[Indices]) -> Flags:
+def _unknown(load: Load, placed: Indices) -> Flags:
     """(K, 1) whether a member of unknown capacity is behind, so that nobody knows how long it will be."""
-    members = len(load.capacity)
-    behind = np.array([_sums(load.backlog[None], owner, members + 1)[0] for owner in placed])
-    unknown = (behind[:, :-1] > 0) & np.isnan(load.capacity)
-    return np.asarray(unknown.any(axis=1, keepdims=True))
+    behind = sums(load.backlog[None], placed, len(load.capacity) + 1)[0, :, :-1] > 0
+    return np.asarray((behind & np.isnan(load.capacity)).any(axis=1, keepdims=True))
 
 
-def _waiting(load: Load, owner: Indices, paused: Standstill | None) -> tuple[Floats, Floats]:
+def _waiting(
+    load: Load, placed: Indices, paused: Sequence[Standstill | None]
+) -> tuple[Floats, Floats]:
     """
-    (M + 1) offsets that members are behind at the beginning, and seconds until they go on; the last is nobody.
+    (K, M + 1) offsets that members are behind at the beginning, and seconds until they go on; the last is nobody.
 
     What of a member's partitions stands still for longer than the member does waits on top.
     """
-    members = len(load.capacity)
-    if paused is None:
-        return _sums(load.backlog[None], owner, members + 1)[0], np.zeros(members + 1)
-    lost = np.append(paused.lost_seconds, 0.0)
-    longer = np.maximum(paused.held_up_seconds - lost[owner], 0.0) * load.arrivals.mean(axis=0)
-    return _sums((load.backlog + longer)[None], owner, members + 1)[0], lost
+    members, waits = len(load.capacity), np.tile(load.backlog, (len(placed), 1))
+    stands, arrives = np.zeros((len(placed), members + 1)), load.arrivals.mean(axis=0)
+    for row, pauses in enumerate(paused):
+        if pauses is not None:
+            stands[row, :-1] = pauses.lost_seconds
+            longer = np.maximum(pauses.held_up_seconds - stands[row][placed[row]], 0.0)
+            waits[row] += longer * arrives
+    return sums(waits[None], placed, members + 1)[0], stands
+
+
+class _Queues:
+    """N queues of members under K assignments; under each one at least, that of nobody."""
+
+    def __init__(self, there: Flags) -> None:
+        """
+        Args:
+            there: (K, M) which; the last column is nobody's.
+        """
+        there[:, -1] = True
+        self.there, self.at = there, np.flatnonzero(there)
+        self._start = np.append(0, np.cumsum(there.sum(axis=1))[:-1])
+
+    def total(self, values: Floats) -> Floats:
+        """(K, R) the sums of (R, N) values."""
+        return np.add.reduceat(values, self._start, axis=1).T
+
+    def most(self, values: Floats) -> Floats:
+        """(K, R) the largest of (R, N) values."""
+        return np.maximum.reduceat(values, self._start, axis=1).T
 
 
 def _filled(
     waiting: Floats, stands: Floats, arrivals: Floats, can: Floats, futures: Futures
-) -> tuple[Floats, Floats, Floats, Floats]:
+) -> tuple[_Queues, Floats, Floats, Floats, Floats]:
     """
     The queues of K assignments over all steps of R futures.
 
     Args:
-        waiting: (K, 1, M) offsets at the beginning.
-        stands: (K, 1, M) seconds from then on in which nothing is done.
-        arrivals: (K, I, M) offsets/s in past intervals.
+        waiting: (K, M) offsets at the beginning.
+        stands: (K, M) seconds from then on in which nothing is done.
+        arrivals: (I, K, M) offsets/s in past intervals.
         can: (R, M) offsets/s that are done at most.
         futures: Which intervals come.
 
     Returns:
-        (K, R, M) offsets at the end, (T + 1, K, R) of all members at the beginning and after each step, (K, R)
-        offset-seconds, and (K, R) seconds until nothing is left and nothing comes again, infinity beyond the horizon.
+        Those that may not be empty at the end, and (R, N) offsets in them; (T + 1, K, R) offsets of all at the
+        beginning and after each step; (K, R) offset-seconds; and (K, R) seconds until nothing is left and nothing
+        comes again, infinity beyond the horizon.
     """
-    if not (waiting.any() or stands.any() or arrivals[..., np.isfinite(can[0])].any()):
-        # nothing waits, and what arrives goes to those who are taken to keep up
+    done, scale = can * STEP_SECONDS, futures.scale.T[..., None]
+    # who has nothing, and never gets more than it can do, has no queue
+    grows = arrivals.max(axis=0) * STEP_SECONDS * scale.max() > done.min(axis=0)
+    some = grows | (waiting > 0) | (stands > 0)
+    if not some.any():
         nothing = np.zeros((len(waiting), len(can)))
-        return (
-            np.repeat(waiting, len(can), axis=1),
-            np.zeros((STEPS + 1, *nothing.shape)),
-            nothing,
-            nothing,
-        )
-    backlog = np.repeat(waiting, len(can), axis=1)
-    comes, done, due = np.empty_like(backlog), can * STEP_SECONDS, arrivals * STEP_SECONDS
-    totals, before = [np.einsum("krm->kr", backlog)], np.empty_like(backlog)
-    drained = np.zeros(totals[0].shape)
-    integrals, longest = np.zeros(totals[0].shape), float(stands.max(initial=0.0))
+        return _Queues(some), nothing.T, np.zeros((STEPS + 1, *nothing.shape)), nothing, nothing
+    queues = _Queues(some)
+    due = arrivals.reshape(len(arrivals), -1)[:, queues.at] * STEP_SECONDS
+    done, still = done[:, queues.at % can.shape[1]], stands.ravel()[queues.at]
+    backlog = np.repeat(waiting.ravel()[None, queues.at], len(can), axis=0)
+    totals = [queues.total(backlog)]
+    drained, integrals = np.zeros((2, *totals[0].shape))
+    longest, stood = float(stands.max(initial=0.0)), False
     for step in range(STEPS):
-        np.take(due, futures.interval[:, step], axis=1, out=comes, mode="clip")  # or it buffers
-        comes *= futures.scale[:, step, None]
-        if longest > step * STEP_SECONDS:
-            still = np.clip(stands - step * STEP_SECONDS, 0.0, STEP_SECONDS)
-            backlog, within, until = _stood_still(backlog, comes, done, still)
-            totals.append(np.einsum("krm->kr", backlog))
-            ends = np.nonzero((totals[-1] == 0) & (until > 0))
-            until = until[ends]
+        begins = step * STEP_SECONDS
+        if stood and longest <= begins:
+            stood, waits = False, np.zeros_like(queues.there)
+            waits.ravel()[queues.at] = backlog.any(axis=0)
+            left = _Queues(grows | waits)
+            stay = left.there.ravel()[queues.at]
+            queues, backlog, due, done = left, backlog[:, stay], due[:, stay], done[:, stay]
+        comes = due[futures.interval[:, step]]
+        comes *= scale[step]
+        if longest > begins:
+            stood = True
+            now = np.clip(still - begins, 0.0, STEP_SECONDS)
+            backlog, area, empty = _stood_still(backlog, comes, done, now)
+            within, until = queues.total(area), queues.most(empty)
+            totals.append(queues.total(backlog))
+            ends = (totals[-1] == 0) & (until > 0)
         else:
             comes -= done
-            backlog, before = np.add(backlog, comes, out=before), backlog
+            backlog, before = backlog + comes, backlog
             np.maximum(backlog, 0.0, out=backlog)
-            totals.append(np.einsum("krm->kr", backlog))
+            totals.append(queues.total(backlog))
             within = (totals[-2] + totals[-1]) / 2 * STEP_SECONDS
-            ends = np.nonzero((totals[-1] == 0) & (totals[-2] > 0))
-            until = _over(before[ends], -comes[ends]).max(axis=1, initial=0.0) * STEP_SECONDS
-        drained[ends] = step * STEP_SECONDS + until
+            ends = (totals[-1] == 0) & (totals[-2] > 0)
+            until = queues.most(_over(before, -comes)) * STEP_SECONDS if ends.any() else within
+        drained[ends] = begins + until[ends]
         integrals += within
-    return backlog, np.array(totals), integrals, np.where(totals[-1] > 0, np.inf, drained)
+    drained[totals[-1] > 0] = np.inf
+    return queues, backlog, np.array(totals), integrals, drained
 
 
 def _stood_still(
@@ -214,23 +253,30 @@ def _stood_still(
     A step at whose beginning members stand still.
 
     Args:
-        backlog: (K, R, M) offsets at its beginning.
-        comes: (K, R, M) offsets that arrive.
-        done: (R, M) offsets that are consumed at most if nobody stands still.
-        still: (K, 1, M) seconds in which nothing is.
+        backlog: (R, N) offsets at its beginning.
+        comes: (R, N) offsets that arrive.
+        done: (R, N) offsets that are consumed at most if nobody stands still.
+        still: (N) seconds in which nothing is.
 
     Returns:
-        (K, R, M) offsets at its end, (K, R) offset-seconds within it, and (K, R) seconds until all that waits is done.
+        (R, N) offsets at its end, offset-seconds within it, and seconds until all that waits is done.
     """
     arrives, goes = comes / STEP_SECONDS, STEP_SECONDS - still
-    waits = backlog + arrives * still
-    drains = done / STEP_SECONDS - arrives  # offsets/s, infinite where no capacity is known
+    waits = arrives * still
+    waits += backlog
+    drains = done / STEP_SECONDS  # offsets/s, infinite where no capacity is known
+    drains -= arrives
     after, until = worked_off(waits, drains, goes)
     # a member that stands still to the end of the step drains nothing
-    after = np.where(goes > 0, after, waits)
-    area = (backlog + waits) / 2 * still + (waits + after) / 2 * np.minimum(until, goes)
-    busy = np.where(waits > 0, still + until, 0.0).max(axis=2, initial=0.0)
-    return after, np.einsum("krm->kr", area), busy
+    idle = goes <= 0
+    after[:, idle] = waits[:, idle]
+    area, rest = backlog + waits, waits + after
+    area *= still / 2
+    rest *= np.minimum(until, goes)
+    area += rest / 2
+    until += still
+    until[waits <= 0] = 0.0
+    return after, area, until
 
 
 def worked_off(waits: Floats, drains: Floats, seconds: Floats | float) -> tuple[Floats, Floats]:
@@ -256,16 +302,18 @@ def _over(values: Floats, by: Floats) -> Floats:
 def _shares(futures: Futures, intervals: int) -> Floats:
     """(R, I) how much of each past interval is in the mean of a future."""
     own = np.arange(len(futures.scale))[:, None] * intervals + futures.interval
-    sums = np.bincount(own.ravel(), futures.scale.ravel(), minlength=len(own) * intervals)
-    return sums.reshape(len(own), intervals) / STEPS
+    shares = np.bincount(own.ravel(), futures.scale.ravel(), minlength=len(own) * intervals)
+    return shares.reshape(len(own), intervals) / STEPS
 
 
-def _sums(values: Floats, owner: Indices, members: int) -> Floats:
-    """(I, members) the sum of each owner's (I, n) values, row by row."""
-    rows = len(values)
-    place = owner + members * np.arange(rows)[:, None]
-    sums = np.bincount(place.ravel(), values.ravel(), minlength=rows * members)
-    return sums.astype(np.float64).reshape(rows, members)
+def sums(values: Floats, placed: Indices, members: int) -> Floats:
+    """(I, K, members) the sums of each one's (I, n) or (I, K, n) values under K assignments (K, n)."""
+    rows, count = len(values), len(placed)
+    place = (placed + members * np.arange(count)[:, None]).ravel()
+    every = np.broadcast_to(values if values.ndim == 3 else values[:, None], (rows, *placed.shape))
+    place = (place + members * count * np.arange(rows)[:, None]).ravel()
+    found = np.bincount(place, every.ravel(), minlength=rows * count * members)
+    return found.astype(np.float64, copy=False).reshape(rows, count, members)
 
 
 def bands_of(values: Floats, share: float) -> Floats:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import replace
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from ...model.figures import ENDS, Forecast
 from ...model.pauses import Standstill
 from ...model.states import CapacityBasis
 from ..observe import Observation
-from .backlog import Load, Outlooks, bands_of, outlooks, queue_of
+from .backlog import Load, Outlooks, bands_of, outlooks, queues_of, sums
 from .correction import NO_CORRECTION, course_of
 from .doubt import doubted
 from .futures import SOON_SECONDS, futures, step_after
@@ -136,75 +135,104 @@ def forecasts(
     plain = [row_of(owner, None) for owner in owners]
     priced = [row_of(owner, stands) for owner, stands in zip(owners, standstills, strict=True)]
     seen = outlooks(load, placed, futures(load.arrivals.sum(axis=1)), paused)
-    bands = [_forecast(seen, row) for row in range(len(placed))]
-    stays = None if live is None else plain[live]
+    gains = None if live is None else _gains(seen, plain[live], priced)
+    costs, bands = _prices(load, seen, placed, paused, plain, priced), _bands(seen)
     return [
-        replace(
-            bands[row],
-            **({} if stays is None or number == live else _gain(seen, stays, row)),
-            **({} if stands is None else _price(load, seen, free, row, owner, stands)),
+        Forecast(
+            **bands[row],
+            **({} if gains is None or number == live else gains[number]),
+            **costs[number],
         )
         if told[number]
         else None
-        for number, (owner, free, row, stands) in enumerate(
-            zip(owners, plain, priced, standstills, strict=True)
-        )
+        for number, row in enumerate(priced)
     ]
 
 
-def _gain(seen: Outlooks, stays: int, row: int) -> dict[str, Any]:
-    """By how much the lag integral falls, future by future."""
-    [band] = bands_of((seen.integrals[stays] - seen.integrals[row])[None], seen.tail).tolist()
-    return {f"forecast_gain_{end}": value for end, value in zip(ENDS, band, strict=True)}
+def _gains(seen: Outlooks, stays: int, rows: Sequence[int]) -> list[dict[str, Any]]:
+    """By how much the lag integral of each row is below that of the one that stays, future by future."""
+    bands = bands_of(seen.integrals[stays] - seen.integrals[rows], seen.tail).tolist()
+    return [dict(zip(_GAIN, band, strict=True)) for band in bands]
 
 
-def _price(
-    load: Load, seen: Outlooks, free: int, row: int, owner: Indices, stands: Standstill
-) -> dict[str, Any]:
-    """By how much the lag integral rises for what stands still, and how many offsets are consumed later for it."""
-    rise = np.median(seen.integrals[row] - seen.integrals[free])
-    return {
-        "price_held_up_offsets": delayed_offsets(load, owner, stands),
+def _prices(
+    load: Load,
+    seen: Outlooks,
+    placed: Sequence[Indices],
+    paused: Sequence[Standstill | None],
+    plain: Sequence[int],
+    priced: Sequence[int],
+) -> list[dict[str, Any]]:
+    """By how much each one's lag integral rises for what stands still, and how many offsets are consumed later."""
+    found, stands = [dict[str, Any]() for _ in priced], [paused[row] for row in priced]
+    some = [number for number, each in enumerate(stands) if each is not None]
+    if some:
+        rows, free = ([each[number] for number in some] for each in (priced, plain))
+        owners, pauses = [placed[row] for row in rows], [each for each in stands if each]
+        delays = delayed_offsets(load, owners, pauses)
+        rises = np.median(seen.integrals[rows] - seen.integrals[free], axis=1)
         # no future is better for it, but sums of its numbers may round the other way
-        "price_offset_seconds": max(float(rise), 0.0),
-    }
+        columns = delays.tolist(), np.maximum(rises, 0.0).tolist()
+        for number, held_up, rise in zip(some, *columns, strict=True):
+            found[number] = {"price_held_up_offsets": held_up, "price_offset_seconds": rise}
+    return found
 
 
-def delayed_offsets(load: Load, owner: Indices, stands: Standstill) -> float:
+def delayed_offsets(
+    load: Load, owners: Sequence[Indices], standstills: Sequence[Standstill]
+) -> Floats:
     """
-    How many offsets are consumed later because members stand still.
+    (K) how many offsets are consumed later because members stand still.
 
     It is what arrives while its partitions stand still, or if that is more, what a member could have consumed of its
     backlog and of what arrives.
 
     Args:
         load: What the group has to do, and can.
-        owner: (n) who gets each partition, NONE for nobody.
-        stands: What pauses.
+        owners: K times (n) who gets each partition, NONE for nobody.
+        standstills: K times what pauses.
     """
-    members, of_member = len(load.capacity), queue_of(load, owner)
-    arrived = stands.held_up_seconds * load.arrivals.mean(axis=0)
-    sums = [load.arrivals.mean(axis=0), load.backlog, arrived]
-    comes, behind, waits = (np.bincount(of_member, own, members + 1)[:members] for own in sums)
-    there = np.where(behind > 0, behind + comes * stands.lost_seconds, 0.0)
-    could = np.minimum(np.nan_to_num(load.capacity) * stands.lost_seconds, there)
-    nobody = float(arrived.sum() - waits.sum())
-    return float(np.maximum(waits, could).sum()) + nobody
+    members, placed = len(load.capacity), queues_of(load, owners)
+    lost = np.array([each.lost_seconds for each in standstills])
+    arrives = load.arrivals.mean(axis=0)
+    arrived = np.array([each.held_up_seconds for each in standstills]) * arrives
+    values = np.broadcast_to([[arrives], [load.backlog]], (2, *placed.shape))
+    of_each = sums(np.concatenate([values, arrived[None]]), placed, members + 1)
+    comes, behind, waits = of_each[..., :-1]
+    there = np.where(behind > 0, behind + comes * lost, 0.0)
+    could = np.minimum(np.nan_to_num(load.capacity) * lost, there)
+    nobody = arrived.sum(axis=1) - waits.sum(axis=1)
+    delayed: Floats = np.maximum(waits, could).sum(axis=1) + nobody
+    return delayed
 
 
-def _forecast(seen: Outlooks, row: int) -> Forecast:
-    soon = seen.lag[row, step_after(SOON_SECONDS)]
-    ends_of: dict[str, Floats] = {
-        "soon_lag": soon,
-        "lag": seen.lag[row, -1],
-        "delay_seconds": seen.delay_seconds[row],
-        "drained_seconds": seen.drained_seconds[row],
-        "utilization": seen.utilization[row],
-        "lag_integral": seen.lag_integral[row],
-    }
-    known: dict[str, Any] = {
-        f"forecast_{name}_{end}": None if math.isnan(value) else value
-        for name, band in ends_of.items()
-        for end, value in zip(ENDS, band.tolist(), strict=True)
-    }
-    return Forecast(**known, overload_per_second=float(seen.overload[row]))
+_SOON = step_after(SOON_SECONDS)
+_GAIN = tuple(f"forecast_gain_{end}" for end in ENDS)
+_BANDS = tuple(
+    f"forecast_{name}_{end}"
+    for name in (
+        "soon_lag",
+        "lag",
+        "delay_seconds",
+        "drained_seconds",
+        "utilization",
+        "lag_integral",
+    )
+    for end in ENDS
+)
+
+
+def _bands(seen: Outlooks) -> list[dict[str, Any]]:
+    """What is forecast of each row."""
+    ends_of = (
+        *(seen.lag[:, _SOON], seen.lag[:, -1], seen.delay_seconds),
+        *(seen.drained_seconds, seen.utilization, seen.lag_integral),
+    )
+    table = np.concatenate(ends_of, axis=1).tolist()
+    return [
+        {
+            **{n: None if isnan(v) else v for n, v in zip(_BANDS, row, strict=True)},
+            "overload_per_second": overload,
+        }
+        for row, overload in zip(table, seen.overload.tolist(), strict=True)
+    ]

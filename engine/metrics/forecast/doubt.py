@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...model.arrays import Flags, Floats, Indices
-from .backlog import Load, queue_of
+from .backlog import Load, queues_of, sums
 
 ROOM = 0.3
 """
@@ -20,10 +20,10 @@ NOW = 3
 
 def doubtful(gets: Floats, at_most: Floats, seen: Floats) -> Flags:
     """
-    (M) of whom it is not known whether they can do what they would get.
+    (..., M) of whom it is not known whether they can do what they would get.
 
     Args:
-        gets: (M) offsets/s that would arrive at each.
+        gets: (..., M) offsets/s that would arrive at each.
         at_most: (M) offsets/s that each is known to do at most; nan unknown.
         seen: (M) offsets/s that each was seen to do; nan where nothing was: such a member does what its peers do.
 
@@ -49,15 +49,12 @@ def doubted(load: Load, owners: Sequence[Indices]) -> list[bool]:
     """
     if load.seen is None:
         return [False] * len(owners)
-    members, arrives = len(load.capacity), load.arrivals[:NOW].mean(axis=0)
-
-    def of_members(values: Floats, owner: Indices) -> Floats:
-        placed = queue_of(load, owner)
-        return np.bincount(placed, values, minlength=members + 1)[:members].astype(np.float64)
-
-    has = of_members(arrives, load.owner)
+    members = len(load.capacity)
+    placed = queues_of(load, [load.owner, *owners])
+    arrives = sums(load.arrivals[None, :NOW].mean(axis=1), placed, members + 1)[0, :, :-1]
+    has, gets = arrives[0], arrives[1:]
     # who keeps up with what it has now does so
-    keeps_up = (of_members(load.backlog, load.owner) == 0) & (has > 0)
+    keeps_up = (sums(load.backlog[None], placed[:1], members + 1)[0, 0, :-1] == 0) & (has > 0)
     seen = np.fmax(load.seen, np.where(keeps_up, has, np.nan))
-    gets = [of_members(arrives, owner) for owner in owners]
-    return [bool((doubtful(own, load.capacity, seen) & (own > has)).any()) for own in gets]
+    doubts = doubtful(gets, load.capacity, seen) & (gets > has)
+    return [bool(each) for each in doubts.any(axis=1)]

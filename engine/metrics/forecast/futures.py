@@ -90,10 +90,15 @@ def futures(totals: Floats) -> Futures:
 
 def _levels(totals: Floats) -> Floats:
     """(I) means of neighbors; where nothing came the least of the others, 1 where nothing ever did."""
-    half = AROUND // 2
-    means = np.array(
-        [totals[max(0, at - half) : at + half + 1].mean() for at in range(len(totals))]
-    )
+    means, each = totals.astype(np.float64), np.ones(len(totals))
+    for apart in range(1, AROUND // 2 + 1):
+        for one, other in (
+            (slice(apart, None), slice(-apart)),
+            (slice(-apart), slice(apart, None)),
+        ):
+            means[one] += totals[other]
+            each[one] += 1
+    means /= each
     least = means.min(where=means > 0, initial=np.inf)
     return np.where(means > 0, means, least if np.isfinite(least) else 1.0)
 

@@ -22,12 +22,12 @@ from ...kit.why import Claims, Steps, by_racks, kept_or_given
 from ..racks import rack_info
 from ..raw_assignment import answers_of
 from .constrained import constrained_plan
+from .current_assignment import PotentialConsumers, potential_consumers
 from .general import general_plan
 from .plan import (
     MemberData,
     OwnedPartitions,
     StickyPlan,
-    assignable_topics,
     given_now,
     nothing_told,
     owned_partitions,
@@ -75,14 +75,25 @@ def _from_nothing(groups: GroupSpec) -> Plans:
 
 
 def _plans(groups: GroupSpec, told: MemberData) -> Plans:
-    owned = owned_partitions(groups, told)
-    racks = rack_info(groups, owned.assignable)
-    if all_name_all(groups):
-        equal = np.ones(groups.group_count, np.bool_)
-    else:
-        equal = all_subscriptions_equal(groups, hash_order(groups))
+    owned, racks, equal = owned_partitions(groups, told), rack_info(groups), _equal(groups)
     plan = constrained_plan(groups, owned, racks, equal)
-    return Plans(owned, plan if equal.all() else general_plan(groups, owned, racks, ~equal, plan))
+    if not equal.all():
+        plan = general_plan(groups, owned, racks, _potential(groups), ~equal, plan)
+    return Plans(owned, plan)
+
+
+@once
+def _equal(groups: GroupSpec) -> Flags:
+    """(G) whether Kafka takes all subscriptions of a group for equal."""
+    if all_name_all(groups):
+        return np.ones(groups.group_count, np.bool_)
+    return all_subscriptions_equal(groups, hash_order(groups))
+
+
+@once
+def _potential(groups: GroupSpec) -> PotentialConsumers:
+    """Who could have what, in groups with unequal ones."""
+    return potential_consumers(groups, ~_equal(groups))
 
 
 def explained(group: GroupSpec, partition: int, answer: Assignment, claims: Claims) -> Steps:
@@ -97,7 +108,7 @@ def explained(group: GroupSpec, partition: int, answer: Assignment, claims: Clai
     """
     steps = kept_or_given(group, partition, answer, claims)
     owner = int(answer.owner[partition])
-    if owner == NONE or rack_info(group, assignable_topics(group)) is None:
+    if owner == NONE or rack_info(group) is None:
         return steps
     return *by_racks(group, partition, owner, group.member_rack), *steps
 

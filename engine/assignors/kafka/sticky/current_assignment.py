@@ -17,7 +17,13 @@ import numpy as np
 
 from ....model.arrays import NONE, Flags, Indices, Ints, ragged_entries, starts_of
 from ...interface import GroupSpec
-from ...kit.members import members_by_id, partition_order, subscribers_by_id, topics_by_name
+from ...kit.members import (
+    assignable_topics,
+    members_by_id,
+    partition_order,
+    subscribers_by_id,
+    topics_by_name,
+)
 from ...kit.orders import stable_order
 from .plan import OwnedPartitions
 
@@ -55,14 +61,12 @@ class PotentialConsumers:
         return self.subscriber[self.start[topic] : self.start[topic + 1]]
 
 
-def potential_consumers(
-    group: GroupSpec, owned: OwnedPartitions, chosen: Flags
-) -> PotentialConsumers:
+def potential_consumers(group: GroupSpec, chosen: Flags) -> PotentialConsumers:
     """Work out who could have what, in the *chosen* (G) groups."""
     by_id = members_by_id(group)
     mentions = np.bincount(group.subscription_topic, minlength=len(group.topics))
     by_name = topics_by_name(group)
-    topics = by_name[(owned.assignable & chosen[group.group_of_topic])[by_name]]
+    topics = by_name[(assignable_topics(group) & chosen[group.group_of_topic])[by_name]]
     topics = topics[stable_order(group.group_of_topic[topics], mentions[topics])]
     place = np.full(len(group.topics), len(topics))
     place[topics] = np.arange(len(topics))
@@ -76,27 +80,26 @@ def potential_consumers(
         start=start,
         subscriber=subscribers.member[entries].astype(np.int64),
         partitions=partition_order(group, topics),
-        max_assignment_size=_max_assignment_size(group, owned),
+        max_assignment_size=_max_assignment_size(group),
     )
 
 
-def _max_assignment_size(group: GroupSpec, owned: OwnedPartitions) -> Ints:
+def _max_assignment_size(group: GroupSpec) -> Ints:
     """
     (M) the most partitions each member could have, as Kafka counts.
 
     Each mention counts, and whoever makes as many mentions as there are topics is taken to subscribe to all.
     """
     members, of_member = len(group.members), group.group_of_member
+    assignable = assignable_topics(group)
     sizes, of_topic = group.topic_size, group.group_of_topic
     member = np.repeat(np.arange(members), np.diff(group.subscription_start))
-    useful = owned.assignable[group.subscription_topic]
+    useful = assignable[group.subscription_topic]
     named = np.bincount(member[useful], minlength=members)
     of_named = sizes[group.subscription_topic[useful]]
     total = np.bincount(member[useful], weights=of_named, minlength=members)
-    there = np.bincount(of_topic[owned.assignable], minlength=group.group_count)
-    everything = np.bincount(
-        of_topic, weights=sizes * owned.assignable, minlength=group.group_count
-    )
+    there = np.bincount(of_topic[assignable], minlength=group.group_count)
+    everything = np.bincount(of_topic, weights=sizes * assignable, minlength=group.group_count)
     largest = np.where(named == there[of_member], everything[of_member], total)
     return largest.astype(np.int64)
 

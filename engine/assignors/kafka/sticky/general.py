@@ -27,7 +27,6 @@ from .current_assignment import (
     CurrentAssignment,
     PotentialConsumers,
     participants_of,
-    potential_consumers,
 )
 from .plan import OwnedPartitions, StickyPlan, previous_owners, unassigned_partitions
 from .reassignment import Balance, Reassignment, may_move
@@ -37,6 +36,7 @@ def general_plan(
     groups: GroupSpec,
     owned: OwnedPartitions,
     racks: RackInfo | None,
+    potential: PotentialConsumers,
     chosen: Flags,
     others: StickyPlan,
 ) -> StickyPlan:
@@ -47,11 +47,11 @@ def general_plan(
         groups: All groups.
         owned: What their members say they own.
         racks: Their racks where these matter.
+        potential: Who could have what.
         chosen: (G) for which of them.
         others: The plans for the others.
     """
     of_member = groups.group_of_member
-    potential = potential_consumers(groups, owned, chosen)
     valid = owned.valid & chosen[of_member[owned.member]]
     kept = valid & subscribes(groups, owned.member, owned.topic[owned.partition])
     if racks is not None:

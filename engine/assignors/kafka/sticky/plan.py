@@ -22,7 +22,7 @@ from ....model.arrays import NONE, Column, Flags, Indices, Ints, starts_of
 from ....model.assignments import Lists
 from ....model.errors import Infeasible
 from ...interface import GroupSpec
-from ...kit.members import hash_order
+from ...kit.members import assignable_topics, hash_order
 from ...kit.orders import places
 
 
@@ -142,14 +142,6 @@ def owned_partitions(group: GroupSpec, member_data: MemberData) -> OwnedPartitio
         valid=valid,
         multiple_owners=multiple_owners,
     )
-
-
-def assignable_topics(group: GroupSpec) -> Flags:
-    """(T) the topics Kafka looks at: with partitions, and named by some subscription."""
-    subscribed = np.zeros(len(group.topics), np.bool_)
-    subscribed[group.subscription_topic] = True
-    assignable: Flags = subscribed & (group.topic_size > 0)
-    return assignable
 
 
 def previous_owners(groups: GroupSpec, owned: OwnedPartitions) -> Indices:

@@ -16,7 +16,8 @@ import numpy as np
 
 from ....model.arrays import NONE, Flags, Indices, Ints
 from ....model.errors import Infeasible
-from ...interface import GroupSpec, once
+from ...interface import GroupSpec
+from ...interface.group import once_of_topics
 from ...kit.java_order import Hashes, JavaSet, string_hashes, topic_partition_hashes
 from ..racks import RackInfo
 from .current_assignment import CurrentAssignment, Participants
@@ -118,7 +119,7 @@ class Balance:
         return None
 
 
-@once
+@once_of_topics
 def partition_hashes(groups: GroupSpec) -> Hashes:
     """(P) Java's hash of each partition."""
     return topic_partition_hashes(string_hashes(groups.topics)[groups.topic_of], groups.number_of)

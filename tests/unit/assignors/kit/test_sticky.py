@@ -165,7 +165,7 @@ def test_racks_are_dealt_as_by_walking_the_list(data, count, unassigned):
     group = spec(
         {m: ["t"] for m in names}, {"t": unassigned + 1}, racks=lives, replicas={"t": replicas}
     )
-    racks = rack_info(group, np.array([True]))
+    racks = rack_info(group)
     need = data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
     under_min = [m for m in range(count) if need[m]]
     exactly_min = [m for m in range(count) if not need[m]]
