@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..model.arrays import NONE, starts_of
+from ..model.arrays import NONE, Flags, starts_of
 from ..model.tables import (
     BOOL,
     BYTES,
@@ -114,7 +114,8 @@ def from_arrow(table: pa.Table, schema: Schema | None = None) -> Table:
         if wanted is not None and _plain(column.type) != type_of(wanted):
             column = column.cast(type_of(wanted))
         try:
-            columns[name] = _series(column.combine_chunks(), kind_of(column.type))
+            array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+            columns[name] = _series(array, kind_of(column.type))
         except KindError as problem:
             raise KindError(f"column {name}: {problem}") from problem
     return Table(columns, len(table))
@@ -127,11 +128,9 @@ def _plain(type_: pa.DataType) -> pa.DataType:
 def _series(array: Any, kind: Kind) -> Series:
     if kind in (TEXT, BYTES):
         return _texts(array, kind)
-    known = np.ones(len(array), np.bool_)
-    if array.null_count:
-        known = array.is_valid().to_numpy(zero_copy_only=False)
+    known = _known(array)
     if kind.of is not None:
-        lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy()
+        lengths = _filled(pc.list_value_length(array), 0)
         return Lists(starts_of(lengths), _series(array.flatten(), kind.of), known)
     if kind.fields:
         fields = zip(kind.fields, array.flatten(), strict=True)
@@ -139,8 +138,34 @@ def _series(array: Any, kind: Kind) -> Series:
             Table({name: _series(field, own) for (name, own), field in fields}, len(array)), known
         )
     plain = array.cast(pa.int64()) if kind == MOMENT else array
-    filled = pc.fill_null(plain, False if kind == BOOL else 0) if array.null_count else plain
-    return Numbers(filled.to_numpy(zero_copy_only=False), kind, known)
+    return Numbers(_filled(plain, 0), kind, known)
+
+
+def _known(array: Any) -> Flags:
+    """(n) which values an array has."""
+    if not array.null_count:
+        return np.ones(len(array), np.bool_)
+    return _bits(array.buffers()[0], array.offset, len(array))
+
+
+def _filled(array: Any, unknown: int) -> Any:
+    """(n) the numbers of an array, with one where there is none; Arrow's own `to_numpy` would import pandas."""
+    count, offset, buffer = len(array), array.offset, array.buffers()[1]
+    if not count:
+        return np.zeros(0, np.int64)
+    if pa.types.is_boolean(array.type):
+        values = _bits(buffer, offset, count)
+    else:
+        values = np.frombuffer(buffer, np.dtype(str(array.type)))[offset : offset + count]
+    if not array.null_count:
+        return values
+    return np.where(_known(array), values, np.array(unknown, values.dtype))
+
+
+def _bits(buffer: Any, offset: int, count: int) -> Flags:
+    bits = np.unpackbits(np.frombuffer(buffer, np.uint8), count=offset + count, bitorder="little")
+    flags: Flags = bits[offset:].view(np.bool_)
+    return flags
 
 
 def _texts(array: Any, kind: Kind) -> Texts:
@@ -149,7 +174,7 @@ def _texts(array: Any, kind: Kind) -> Texts:
         encoded = array.dictionary_encode()
     elif len(array.dictionary.unique()) < len(array.dictionary) or array.dictionary.null_count:
         encoded = array.cast(type_of(kind)).dictionary_encode()  # as files of others may have it
-    return Texts(pc.fill_null(encoded.indices, NONE).to_numpy(), _Words(encoded.dictionary), kind)
+    return Texts(_filled(encoded.indices, NONE), _Words(encoded.dictionary), kind)
 
 
 class _Words(Sequence[Any]):

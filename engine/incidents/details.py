@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..metrics.diagnosis.evidence import RECENT, OneGroup, names_of
-from ..metrics.retention import kept_seconds
 from ..metrics.samples import Samples
 from ..model.arrays import NONE, Flags, Floats
 from ..model.batch import GroupBatch
@@ -110,10 +109,9 @@ def retention(group: OneGroup, table: PartitionTable, rows: slice, lost: Fact) -
             yield fact(FactKind.DIAGNOSIS, "retention_ms", [topic], after=float(kept), bound=most)
 
 
-def retention_used(group: OneGroup, table: PartitionTable, rows: slice) -> Iterator[Fact]:
+def retention_used(group: OneGroup) -> Iterator[Fact]:
     """How old the oldest unread record is, as a share of the time for which its topic keeps records, from `HALF` on."""
-    kept = kept_seconds(table, rows)
-    used = np.where(group.counted, group.age / np.where(kept > 0, kept, np.nan), np.nan)
+    used = group.retention_used
     if not np.isnan(used).all() and np.nanmax(used) >= HALF:
         worst = np.arange(len(used)) == np.nanargmax(used)
         share = float(np.nanmax(used))
@@ -149,7 +147,7 @@ def changed_rates(group: OneGroup, samples: Samples, rows: slice) -> Iterator[Fa
     ]
     mine = ~np.isnan(did[0]) & ~np.isnan(did[1])
     speeds = [group.of_members(np.where(mine, each, 0)) for each in did]
-    slower = group.any_of(group.behind) & (speeds[0] > CHANGED * speeds[1])
+    slower = group.late & (speeds[0] > CHANGED * speeds[1])
     for member in sorted(np.flatnonzero(slower).tolist(), key=lambda m: speeds[1][m])[:MOST]:
         its_before, its_after = (float(each[member]) for each in speeds)
         name = [group.names[member]]

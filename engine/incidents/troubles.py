@@ -107,7 +107,7 @@ def _troubles(look: Circumstances) -> Iterator[Trouble]:
     if unreadable := _unreadable(look):
         yield unreadable
     for kind, rule in RULES:
-        if kind in KINDS and (facts := tuple(rule(look.group))):
+        if kind in KINDS and (facts := look.group.facts_of(rule)):
             told = TOLD.get(kind, _behind_by if kind in CAPACITY else _plain)
             if (found := told(look, kind, facts)) and not look.explained(kind):
                 yield found
@@ -130,8 +130,13 @@ class Circumstances:
         self.diagnosis = seen.diagnoses[number].diagnosis
         self.group = seen.evidence.of_group(number)
         self.withheld = withheld.get(self.header.group)
-        self.snapshots = [(seen.batch, number), *_snapshots(self.header.group, earlier)]
+        self._number, self._earlier = number, earlier
+
+    @cached_property
+    def snapshots(self) -> list[tuple[GroupBatch, int]]:
         """Now and before, newest first, as far as the group could be read: the samples of the observation."""
+        now = (self.seen.batch, self._number)
+        return [now, *_snapshots(self.header.group, self._earlier)]
 
     def explained(self, kind: Diagnosis) -> bool:
         """Whether a deploy explains a problem: it is part of it, and ends with it."""
@@ -231,24 +236,28 @@ class Circumstances:
     def with_numbers(self, trouble: Trouble) -> Trouble:
         """A trouble, and how bad it is beside what its own facts say of that."""
         wanted = KINDS.get(trouble.kind, OTHER).numbers
-        more = (_stated(measure, after=self._numbers[measure]) for measure in wanted)
+        more = (_stated(measure, after=self._number_of(measure)) for measure in wanted)
         used = self.retention_used if LAG in wanted else ()
         return replace(trouble, facts=(*trouble.facts, *more, *used))
 
     @cached_property
     def retention_used(self) -> Facts:
         """How much of a topic's retention is used, if half of it is."""
-        return tuple(retention_used(self.group, self.seen.batch.partitions, self.rows))
+        return tuple(retention_used(self.group))
+
+    def _number_of(self, measure: str) -> float | None:
+        """Of all that counts what waits, by how many seconds the worst is behind, or what arrives; None unknown."""
+        if measure == PRODUCTION:
+            return self.group.arriving
+        return self._lag if measure == LAG else self._delay
 
     @cached_property
-    def _numbers(self) -> Mapping[str, float | None]:
-        """Of all that counts what waits, by how many seconds the worst is behind, and what arrives; None unknown."""
-        counted = self.group.counted
-        return {
-            LAG: self.seen.lag.for_people.take(self.rows).take(counted).total(),
-            DELAY: self.delay(counted),
-            PRODUCTION: self.group.arriving,
-        }
+    def _lag(self) -> int | None:
+        return self.seen.lag.for_people.take(self.rows).take(self.group.counted).total()
+
+    @cached_property
+    def _delay(self) -> float | None:
+        return self.delay(self.group.counted)
 
 
 def _snapshots(group: str, earlier: Sequence[GroupBatch]) -> Iterable[tuple[GroupBatch, int]]:

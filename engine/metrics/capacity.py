@@ -16,6 +16,7 @@ of time beyond the commit interval (`commit_interval.delay`), so what merely wai
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class Capacity:
     at_least: Floats
     before: Floats
 
-    @property
+    @cached_property
     def sure(self) -> Floats:
         """(M) offsets/s; nan unknown, and where no more is known than what a member kept up with."""
         lower_bound = self.basis.equal(CapacityBasis.AT_LEAST)

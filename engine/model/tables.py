@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Any
+from itertools import repeat
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +52,8 @@ _DTYPES: Mapping[Kind, Any] = {
     **{INT16: np.int16, INT32: np.int32, INT64: np.int64},
     **{FLOAT64: np.float64, BOOL: np.bool_, MOMENT: np.int64},
 }
+T = TypeVar("T")
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -254,18 +257,19 @@ class Texts(Series):
         codes: Ints = ranks[places]
         return codes
 
-    def index_in(self, words: Iterable[Any]) -> Ints:
+    def index_in(self, words: Iterable[Any] | Mapping[Any, int]) -> Ints:
         """
         (n) the place of each value among others, NONE where it is not among them or unknown.
 
         >>> column(["b", None, "c"], TEXT).index_in(["a", "b"]).tolist()
         [1, -1, -1]
+
+        Args:
+            words: The others, or the place of each (`places_of`).
         """
         own, own_places = self._short
-        place_of: dict[Any, int] = {}
-        for place, word in enumerate(words):
-            place_of.setdefault(word, place)
-        places = [*(place_of.get(word, NONE) for word in own), NONE]
+        place_of = words if isinstance(words, Mapping) else places_of(words)
+        places = [*map(place_of.get, own, repeat(NONE)), NONE]
         found: Ints = np.array(places, np.int64)[own_places]
         return found
 
@@ -296,6 +300,17 @@ class Texts(Series):
         place = np.where(there, np.cumsum(there) - 1, NONE)
         words = [self.words[at] for at in np.flatnonzero(there).tolist()]
         return Texts(place[self.places], words, self.kind)
+
+
+def places_of(words: Iterable[T]) -> dict[T, int]:
+    """
+    The place of each word among some, the first where it is there several times.
+
+    >>> places_of(["b", "a", "b"])
+    {'a': 1, 'b': 0}
+    """
+    listed = [*words]
+    return dict(zip(reversed(listed), range(len(listed) - 1, NONE, -1), strict=True))
 
 
 class Lists(Series):
@@ -342,7 +357,7 @@ class Lists(Series):
         raise KindError("lists have no order")
 
     def cast(self, kind: Kind) -> Series:
-        if kind.of is None or not np.any(self.known):
+        if self.kind == kind or kind.of is None or not np.any(self.known):
             return super().cast(kind)
         return Lists(self.start, self.entries.cast(kind.of), self.known)
 

@@ -12,7 +12,9 @@ racks of their copies (`streams.store_copies`), and so are groups whose members 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +25,7 @@ from ..metrics.rebalance_causes import RETURNS
 from ..metrics.transactions import MARKERS
 from ..model.arrays import NONE, Column, Flags, Floats, Ints
 from ..model.states import REBALANCING
-from ..model.tables import Table, Texts
+from ..model.tables import Series, Table, Texts, places_of
 from ..ports import Lake
 from ..snapshots import split_snapshot_id
 from ..snapshots.arrays import among, distinct, ints_of, numbers_of
@@ -98,10 +100,12 @@ class _Glance:
         self.lake, self.snapshot_id = lake, snapshot_id
         groups = self._read(snapshot_id, "groups", "group_id", "state", "error", "offset_reset")
         self.groups = groups["group_id"].to_pylist()
+        self._place = places_of(self.groups)
         self.fine: Flags = ~(groups["state"].is_in(REBALANCING) | groups["error"].known)
         """(G) groups of which nothing is known yet that would have to be looked at."""
         self._rules(settings, groups["offset_reset"].to_pylist())
         self.cluster = _Partitions.of(self._partitions(snapshot_id))
+        self._named: dict[tuple[Series, ...], tuple[Ints, Ints, Ints]] = {}
         self._choose()
 
     def _read(self, snapshot_id: str, dataset: str, *columns: str) -> Table:
@@ -167,7 +171,7 @@ class _Glance:
 
     def _numbers(self, names: Texts) -> Ints:
         """The number of each group, NONE where it is not among the newest."""
-        return names.index_in(self.groups)
+        return names.index_in(self._place)
 
     def _partitions(self, snapshot_id: str) -> Table:
         columns = ("topic", "topic_id", "partition", "begin_offset", "end_offset")
@@ -177,11 +181,14 @@ class _Glance:
         """The group, topic, partition and offset of each commit of a group and topic that the newest snapshot has."""
         columns = ("group_id", "topic", "partition", "committed_offset", "error")
         commits = self._read(snapshot_id, "commits", *columns)
-        group = self._numbers(commits["group_id"])
-        topic = self.cluster.numbers_of(commits["topic"])
+        # a file that is written as another was has its very columns
+        of = tuple(commits[name] for name in columns[:3])
+        if of not in self._named:
+            numbers = self._numbers(commits["group_id"]), self.cluster.numbers_of(commits["topic"])
+            self._named = {of: (*numbers, ints_of(commits["partition"]))}
+        group, topic, partition = self._named[of]
         offset = numbers_of(commits["committed_offset"])
         known = offset.known & ~commits["error"].known
-        partition = ints_of(commits["partition"])
         kept = (group != NONE) & (topic != NONE) & (partition != NONE)
         kept &= known | commits["error"].known
         committed = np.where(known, offset.values, np.nan)
@@ -200,12 +207,12 @@ class _Glance:
         groups = self._read(snapshot_id, "groups", "group_id", "error")
         there = self._numbers(groups.filter(~groups["error"].known)["group_id"])
         self.fine &= np.bincount(there[there != NONE], minlength=len(self.fine)) > 0
-        then = _Partitions.of(self._partitions(snapshot_id))
-        rows = then.rows_of(
-            then.numbers_of(self.cluster.topics)[self.cluster.topic], self.cluster.partition
-        )
-        same = then.same_topics(self.cluster)
-        self.keep(same[self.cluster.topic[self.row]])
+        then = _Partitions.of(self._partitions(snapshot_id), self.cluster)
+        rows = np.arange(len(then))
+        if then.topic is not self.cluster.topic:
+            topic = then.numbers_of(self.cluster.topics)[self.cluster.topic]
+            rows = then.rows_of(topic, self.cluster.partition)
+            self.keep(then.same_topics(self.cluster)[self.cluster.topic[self.row]])
         committed = np.full(len(self.row), np.nan)
         if with_commits:
             group, topic, partition, offsets = self._commits(snapshot_id)
@@ -242,11 +249,15 @@ class _Glance:
         """Groups whose members changed in as many intervals as a crash loop takes have to be looked at."""
         changes = np.zeros(len(self.groups), np.int64)
         newer: Ints | None = None
+        seen: tuple[Series, ...] = ()
 
         def read(snapshot_id: str) -> Table:
             return self._read(snapshot_id, "members", "group_id", "member_id")
 
         for _, members in of_the_past(ids, read):
+            # a file that is written as the one after it was has its very columns
+            if seen == (seen := (members["group_id"], members["member_id"])):
+                continue
             group, ids_of = self._numbers(members["group_id"]), members["member_id"]
             own = np.append([*map(hash, ids_of.words)], 0).astype(np.int64)[ids_of.places]
             marks = np.zeros(len(self.groups) + 1, np.int64)  # the last is of groups that are gone
@@ -276,13 +287,14 @@ class _Partitions:
     The partitions of a snapshot, by (topic, partition); one row more, of which nothing is known, for NONE.
 
     Attributes:
+        steady: What they were read from, but for offsets and moments.
         topics: Their names, each once; *topic* points into them.
         topic_ids: (topics) of each.
         begin, end, last_stable, end_at: (rows + 1) nan unknown; moments in seconds.
         sizes: (topics) partitions of each.
-        unread: (topics) those of them of which begin or end is unknown.
     """
 
+    steady: tuple[Series, ...]
     topics: Texts
     topic_ids: Texts
     topic: Ints
@@ -292,10 +304,17 @@ class _Partitions:
     last_stable: Floats
     end_at: Floats
     sizes: Ints
-    unread: Ints
 
     @classmethod
-    def of(cls, rows: Table) -> _Partitions:
+    def of(cls, rows: Table, like: _Partitions | None = None) -> _Partitions:
+        """
+        Args:
+            rows: Of the dataset `partitions`.
+            like: Those of another snapshot; where only offsets and moments differ, the rest is taken from there.
+        """
+        steady = tuple(rows[name] for name in ("topic", "topic_id", "partition"))
+        if like is not None and steady == like.steady:
+            return replace(like, **_offsets(rows))
         named = rows["topic"].used()
         topic, topics = named.places.astype(np.int64), named.words
         partition = ints_of(rows["partition"])
@@ -305,31 +324,32 @@ class _Partitions:
             return cls.of(rows.take(order))
         count = len(topics)
         first = np.searchsorted(topic, np.arange(count))
-        begin, end = (
-            _known(numbers_of(rows["begin_offset"])),
-            _known(numbers_of(rows["end_offset"])),
-        )
-        stable = _known(numbers_of(rows["last_stable_offset"]))
-        known = (begin <= np.fmin(end, stable)) & ~np.isnan(end)
         return cls(
+            steady=steady,
             topics=Texts(np.arange(count), topics),
             topic_ids=rows["topic_id"].take(first),
             topic=topic,
             partition=partition,
-            begin=begin,
-            end=end,
-            last_stable=stable,
-            end_at=_known(numbers_of(rows["end_at"])) / 1000,
             sizes=np.bincount(topic, minlength=count),
-            unread=np.bincount(topic[~known[:-1]], minlength=count),
+            **_offsets(rows),
         )
 
     def __len__(self) -> int:
         return len(self.topic)
 
+    @cached_property
+    def unread(self) -> Ints:
+        """(topics) how many partitions there are of each of which begin or end is unknown."""
+        known = (self.begin <= np.fmin(self.end, self.last_stable)) & ~np.isnan(self.end)
+        return np.bincount(self.topic[~known[:-1]], minlength=len(self.topics))
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return places_of(self.topics.words)
+
     def numbers_of(self, names: Texts) -> Ints:
         """The number of each topic, NONE where there is none of that name."""
-        return names.index_in(self.topics.words)
+        return names.index_in(self._place)
 
     def rows_of(self, topic: Ints, partition: Ints) -> Ints:
         """The row of each partition, NONE where there is none."""
@@ -343,6 +363,13 @@ class _Partitions:
         same = (then == newest.topic_ids.places) & (then != NONE)
         alike: Flags = same | ~newest.topic_ids.known | (there == NONE)
         return alike
+
+
+def _offsets(rows: Table) -> dict[str, Any]:
+    """What moves: (rows + 1) offsets and moments, as in `_Partitions`."""
+    names = {"begin": "begin_offset", "end": "end_offset", "last_stable": "last_stable_offset"}
+    found = {name: _known(numbers_of(rows[column])) for name, column in names.items()}
+    return {**found, "end_at": _known(numbers_of(rows["end_at"])) / 1000}
 
 
 def _known(column: Column) -> Floats:

@@ -9,7 +9,7 @@ hand it tables: the whole snapshot, or the rows of a single group.
 `cluster` (its partitions, indexed), `assemble` (rows -> a batch of groups).
 """
 
-from .assemble import CHANGELOG, batch_of_tables, groups_of, is_store_of
+from .assemble import batch_of_tables, groups_of, stores_of
 from .cluster import ClusterTables
 from .naming import (
     facts_of,
@@ -35,7 +35,6 @@ from .schemas import (
 
 __all__ = [
     "CANDIDATES",
-    "CHANGELOG",
     "METRICS",
     "RECORDS",
     "SCHEMA_VERSION",
@@ -46,7 +45,6 @@ __all__ = [
     "batch_of_tables",
     "facts_of",
     "groups_of",
-    "is_store_of",
     "new_manifest",
     "new_snapshot_id",
     "picked",
@@ -55,6 +53,7 @@ __all__ = [
     "shaped",
     "snapshot_of",
     "split_snapshot_id",
+    "stores_of",
     "topics_named",
     "with_nulls",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -124,8 +125,7 @@ def batch_of_tables(
         np.array([header.shares_partitions for header in known], np.bool_),
     )
     table, start = rows.partition_table()
-    changelogs = [topic.name for topic in cluster.topics if topic.name.endswith(CHANGELOG)]
-    lazy = _Groups(rows=rows, headers=known, changelogs=changelogs, tables=tables)
+    lazy = _Groups(rows=rows, headers=known, topics=[t.name for t in cluster.topics], tables=tables)
     batch = GroupBatch(
         headers=known,
         members=rows.members(),
@@ -154,9 +154,12 @@ def groups_of(
     yield from batch_of_tables(tables, taken_at, read_committed).groups
 
 
-def is_store_of(group: str, topic: str) -> bool:
-    """Whether a topic is a changelog of a Kafka Streams application by its name; the group is its application id."""
-    return topic.startswith(f"{group}-") and topic.endswith(CHANGELOG)
+def stores_of(group: str, topics: Sequence[str]) -> list[str]:
+    """Which topics, in ascending order, are changelogs of an application by their names; the group is its id."""
+    own = f"{group}-"
+    there = itertools.islice(topics, bisect_left(topics, own), None)
+    named = itertools.takewhile(lambda topic: topic.startswith(own), there)
+    return [topic for topic in named if topic.endswith(CHANGELOG)]
 
 
 _STEADY = {
@@ -248,7 +251,7 @@ class _Groups(Sequence[GroupSnapshot]):
 
     rows: SnapshotRows
     headers: Sequence[GroupHeader]
-    changelogs: Sequence[str]
+    topics: Sequence[str]
     tables: Mapping[str, Table]
     batch: GroupBatch = field(init=False)
     made: dict[int, GroupSnapshot] = field(default_factory=dict)
@@ -285,8 +288,7 @@ class _Groups(Sequence[GroupSnapshot]):
     def _make(self, number: int) -> GroupSnapshot:
         header, stores = self.headers[number], None
         if header.places_tasks:
-            kept = [topic for topic in self.changelogs if is_store_of(header.group, topic)]
-            stores = table_of_topics(self.rows.cluster, kept)
+            stores = table_of_topics(self.rows.cluster, stores_of(header.group, self.topics))
         return GroupSnapshot(
             **vars(header),
             members=(self._threads if header.places_tasks else self._consumers)[number],

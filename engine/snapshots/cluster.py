@@ -12,7 +12,7 @@ import numpy as np
 from ..model.arrays import NONE, Flags, Indices, Ints
 from ..model.coordinators import coordinator_settings
 from ..model.groups import Broker
-from ..model.tables import Table
+from ..model.tables import Table, places_of
 from .arrays import among, ints_of, numbers_of, ragged_of
 
 
@@ -74,9 +74,9 @@ class ClusterTables:
         return len(self.partition)
 
     @cached_property
-    def names(self) -> list[str]:
-        """Topic names in the order of *topics*, ascending."""
-        return [topic.name for topic in self.topics]
+    def places(self) -> dict[str, int]:
+        """The place of each topic in *topics*, by its name."""
+        return places_of(topic.name for topic in self.topics)
 
     @cached_property
     def topic_start(self) -> Ints:

@@ -18,12 +18,11 @@ from ..model.states import places_tasks
 from ..model.tables import Table, concat, empty
 from ..ports import Lake
 from . import (
-    CHANGELOG,
     SNAPSHOT,
     STEPS,
     batch_of_tables,
-    is_store_of,
     split_snapshot_id,
+    stores_of,
     topics_named,
     with_nulls,
 )
@@ -279,8 +278,8 @@ def _stores(lake: Lake, snapshot_id: str, groups: Table) -> set[str]:
     if not places:
         return set()
     topics = lake.read("partitions", [snapshot_id], columns=["topic"])["topic"].used().words
-    changelogs = [topic for topic in topics if topic.endswith(CHANGELOG)]
-    return {topic for topic in changelogs if any(is_store_of(name, topic) for name in places)}
+    ascending = sorted(topics)
+    return {topic for name in places for topic in stores_of(name, ascending)}
 
 
 def read_with_past(

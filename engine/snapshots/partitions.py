@@ -105,7 +105,7 @@ class SnapshotRows:
         self.committed_only, self.shared = committed_only, shared
         self.names = topics_named(members.rows, commits.rows)
         """Topics that anybody names, ascending: a topic's number in here is its number below."""
-        self.in_cluster = Texts(np.arange(len(self.names)), self.names).index_in(cluster.names)
+        self.in_cluster = Texts(np.arange(len(self.names)), self.names).index_in(cluster.places)
         self.subscribed = self._subscribed()
         self.owned, self.aimed = self._held("assigned"), self._held("target")
         self.committed, self.commit_rows = self._commits()

@@ -116,6 +116,9 @@ def lost_with_one_rack(group: GroupSnapshot, settings: StreamsSettings | None) -
     """
     if not group.places_tasks or group.rebalancing or group.error is not None:
         return None
+    tasks = [member.tasks for member in group.members]
+    if not any(one and (one.standby or one.warmup) for one in tasks):
+        return None
     found = copies_now(group, settings)
     if found is None:
         return None

@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from ...model.arrays import starts_of
+from ...model.batch import count_by
 from ...model.tables import FLOAT64, INT64, MOMENT, TEXT, Kind, KindError, Schema, Series, Table
 from ...snapshots import shaped
 from ..arrow import arrow_schema, from_arrow, to_arrow
@@ -164,18 +166,26 @@ class Footer:
         self.names = metadata.schema.to_arrow_schema().names
         columns = [metadata.schema.column(i).path for i in range(len(metadata.schema))]
         self._index = {path: index for index, path in enumerate(columns)}
+        self._leaves: dict[str, list[int]] = {}
+        for index, path in enumerate(columns):
+            self._leaves.setdefault(path.partition(".")[0], []).append(index)
         self._bounds: dict[tuple[str, int], Bound] = {}
         self._places: dict[tuple[str, int], list[tuple[str, str, int, int]]] = {}
 
-    def row_groups(self, pick: Pick, within: tuple[int, int] | None) -> list[int]:
-        """The row groups that may hold what is wanted, among *within* (first, one past the last)."""
-        first, end = within or (0, self.metadata.num_row_groups)
-        chosen: Iterable[int] = range(first, end)
+    def row_groups(self, pick: Pick, within: tuple[int, int] | None) -> Sequence[int]:
+        """
+        The row groups that may hold what is wanted, among *within* (first, one past the last).
+
+        Where most do, all: what is read of all of them is known to whoever reads all of them (`FileReader.known`).
+        """
+        every = range(*(within or (0, self.metadata.num_row_groups)))
+        chosen: Iterable[int] = every
         for column, values in pick.among.items():
             if column not in self.names:
                 raise KindError(f"column {column} is missing")
             chosen = [i for i in chosen if _may_hold(self._bound(column, i), values)]
-        return list(chosen)
+        few = list(chosen)
+        return every if 2 * len(few) > len(every) else few
 
     def written(self, file: pa.NativeFile, column: str, row_groups: Sequence[int]) -> Written:
         """A column of some row groups as the file has it: what is the same in two files holds the same values."""
@@ -189,12 +199,8 @@ class Footer:
         """How each leaf of a column is compressed, its type, where it begins, and how many bytes it has."""
         key = (column, row_group)
         if key not in self._places:
-            group, above = self.metadata.row_group(row_group), f"{column}."
-            leaves = (
-                group.column(index)
-                for path, index in self._index.items()
-                if path == column or path.startswith(above)
-            )
+            group = self.metadata.row_group(row_group)
+            leaves = (group.column(index) for index in self._leaves.get(column, ()))
             self._places[key] = [
                 (
                     each.compression,
@@ -306,15 +312,18 @@ class _Part:
         telling = self._table(row_groups, [*among], slice(0, sum(sizes)))
         masks = [telling[name].is_in(values) for name, values in among.items()]
         rows = np.logical_and.reduce(masks)
-        holds = np.array([part.any() for part in np.split(rows, np.cumsum(sizes)[:-1])], np.bool_)
-        kept = [i for i, some in zip(row_groups, holds, strict=False) if some]
+        holds = count_by(rows, starts_of(sizes)) > 0
+        holds |= 2 * np.count_nonzero(holds) > len(holds)
+        kept = [i for i, some in zip(row_groups, holds, strict=True) if some]
         others = [name for name in columns if name not in among]
         table = telling.filter(rows)
         if not others:
             return table
-        there = np.flatnonzero(rows[np.repeat(holds[: len(sizes)], sizes)])
+        there = np.flatnonzero(rows[np.repeat(holds, sizes)])
         # what is wanted lies side by side, mostly
         side = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
+        if 2 * (side.stop - side.start) > (total := int(holds @ sizes)):
+            side = slice(0, total)
         more = self._table(kept, others, side)
         more = more if len(more) == len(there) else more.take(there - side.start)
         return Table({name: (more if name in others else table)[name] for name in columns})

@@ -85,6 +85,6 @@ def diagnose(evidence: Evidence) -> list[Diagnosed]:
 def first_of(group: OneGroup) -> Diagnosed:
     """What is the matter with one group."""
     for diagnosis, rule in RULES:
-        if diagnosis not in ALARMS and (facts := tuple(rule(group))):
+        if diagnosis not in ALARMS and (facts := group.facts_of(rule)):
             return Diagnosed(diagnosis=diagnosis, facts=facts)
     return WELL

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...model.arrays import NONE, Flags, Floats, Indices
-from ...model.batch import GroupBatch
+from ...model.batch import GroupBatch, count_by
+from ...model.facts import Fact
 from ...model.groups import GroupHeader
 from ...model.labels import Labels
 from ...model.states import CapacityBasis
 from ...model.text import member_names
 from ..capacity import Capacity
 from ..rebalance_causes import RebalanceCauses, Repeated
+from ..retention import kept_seconds
 from ..samples import Samples, any_of_owner, silent_members, sums_by_owner
 
 RECENT = 3
@@ -98,6 +102,73 @@ class Evidence:
         return found
 
     @cached_property
+    def of_rows(self) -> Mapping[str, npt.NDArray[Any]]:
+        """(n), or (intervals, n): what `OneGroup` has of its partitions, by name."""
+        samples, counted, start = self.samples, self.counted, self.batch.members.start
+        late = self.behind[0] & counted
+        held_back = np.where(counted, self.held_back, np.nan)
+        ownerless = np.where(counted, self.unassigned, np.nan)
+        held, unassigned = ~np.isnan(held_back), ~np.isnan(ownerless)
+        behind, evicted = late & ~held & ~unassigned, self.evicted & counted
+        soon = self.time_to_loss < self.loss_within[self.batch.group]
+        own = np.where(samples.owner[0] == NONE, NONE, samples.owner[0] - start[self.batch.group])
+        return {
+            "owner": own.astype(np.int32),
+            "counted": counted,
+            "lag": self.lag,
+            "lost": self.lost,
+            "arrivals": np.nan_to_num(self.arrivals),
+            "age": samples.age[0],
+            "delay": self.delays[0],
+            "held_back": held_back,
+            "held": held,
+            "ownerless": ownerless,
+            "unassigned": unassigned,
+            "helpless": held | unassigned,
+            "behind": behind,
+            "in_doubt": self.in_doubt,
+            "time_to_loss": self.time_to_loss,
+            "evicted": evicted,
+            "lost_soon": (late | held) & ~((self.lost > 0) | evicted) & soon,
+            "jumps": self.jumps,
+            "jumped": self.jumped,
+            "over_lost": self.over_lost,
+            "consumed": samples.consumed[:RECENT],
+            "seconds": samples.seconds[:RECENT],
+            "goes_on": samples.goes_on,
+            "still": behind & samples.stands,
+        }
+
+    @cached_property
+    def of_members(self) -> Mapping[str, npt.NDArray[Any]]:
+        """(M) what `OneGroup` has of its members, by name."""
+        capacity, arrivals = self.capacity, self.of_rows["arrivals"]
+        owner, count = self.samples.owner[0], len(self.batch.members)
+        load = sums_by_owner(arrivals, owner, self.counted, count)
+        unseen = np.isnan(capacity.saturated)
+        return {
+            "capacity": capacity.per_second,
+            "saturated": capacity.saturated,
+            "seen_speed": np.where(unseen, capacity.at_least, capacity.saturated),
+            "past_speed": capacity.before,
+            "load": load,
+            "taken": ~np.isnan(capacity.sure),
+        }
+
+    @cached_property
+    def has_past(self) -> Flags:
+        """(G) whether anything is known of a group from before; another one of the batch may have a past."""
+        there: Flags = np.any(~np.isnan(self.samples.at[1:]), axis=0)
+        return count_by(there, self.batch.start) > 0
+
+    @cached_property
+    def retention_used(self) -> Floats:
+        """(n) how old the oldest unread record is, as a share of the time that its topic keeps records; nan unknown."""
+        kept = kept_seconds(self.batch.partitions)
+        used = self.samples.age[0] / np.where(kept > 0, kept, np.nan)
+        return np.where(self.counted, used, np.nan)
+
+    @cached_property
     def _looked_at(self) -> dict[int, OneGroup]:
         return {}
 
@@ -109,7 +180,52 @@ class Evidence:
 
 
 class OneGroup:
-    """One group of the evidence: rows and members counted from 0."""
+    """
+    One group of the evidence: rows and members counted from 0.
+
+    Attributes:
+        members_count: How many members there are.
+        consumers: How many entries *names* and arrays of members have: one for all members of a share group.
+        repeated: A crash loop or a flapping scaler; None without one.
+        nobody: Whether it has no members; not where they could not be read.
+        asked: What each member that subscribes to a topic subscribes to.
+        held: (n) partitions in which an open transaction holds the group back: no member can help that.
+        unassigned: (n) partitions that nobody owns, though members subscribe to them.
+        helpless: (n) partitions that no member can help.
+        past_speed: (M) records/s that each did before what it does when saturated; nan unknown.
+        taken: (M) whose capacity forecasts go by: also what is only taken to be as that of its peers.
+    """
+
+    owner: Indices
+    counted: Flags
+    lag: Floats
+    lost: Floats
+    arrivals: Floats
+    age: Floats
+    delay: Floats
+    held_back: Floats
+    held: Flags
+    ownerless: Floats
+    unassigned: Flags
+    helpless: Flags
+    behind: Flags
+    in_doubt: Flags
+    time_to_loss: Floats
+    evicted: Flags
+    lost_soon: Flags
+    jumps: Flags
+    jumped: Flags
+    over_lost: Flags
+    consumed: Floats
+    seconds: Floats
+    goes_on: Flags
+    still: Flags
+    capacity: Floats
+    saturated: Floats
+    seen_speed: Floats
+    past_speed: Floats
+    load: Floats
+    taken: Flags
 
     def __init__(self, evidence: Evidence, group: int) -> None:
         batch, rows, own = (
@@ -119,67 +235,61 @@ class OneGroup:
         )
         self.header: GroupHeader = batch.headers[group]
         self.members_count = own.stop - own.start
-        """How many members there are; *names* and arrays of members have one entry for all those of a share group."""
         together = self.header.shares_partitions and self.members_count > 0
         own = slice(own.start, own.start + 1) if together else own
-        self.names = [self.header.group] if together else names_of(batch, own)
+        self.consumers = own.stop - own.start
         self.repeated: Repeated | None = evidence.causes.repeated.get(group)
-        """A crash loop or a flapping scaler; None without one."""
         self.deploying = group in evidence.causes.deploying
-        self.nobody = not (self.names or self.header.rebalancing or self.header.members_unread)
-        """Whether it has no members; not where they could not be read."""
-        self.hosts = [""] if together else batch.members.hosts[own]
+        self.nobody = not (
+            self.members_count or self.header.rebalancing or self.header.members_unread
+        )
         self.asked: Callable[[], list[frozenset[str]]] = partial(batch.members.subscriptions, group)
-        """What each member that subscribes to a topic subscribes to."""
-        self.rows, self.table = rows, batch.partitions
-        owner = evidence.samples.owner[0, rows]
-        self.owner: Indices = np.where(owner == NONE, NONE, owner - own.start).astype(np.int32)
-        self.counted = evidence.counted[rows]
-        self.lag, self.lost = evidence.lag[rows], evidence.lost[rows]
-        arrivals = evidence.arrivals[rows]
-        known = arrivals[self.counted]
-        self.arriving = None if np.isnan(known).all() else float(np.nansum(known))
-        """Records/s that arrive in all that counts; None unknown."""
-        self.arrivals = np.nan_to_num(arrivals)
-        self.age, self.delay = evidence.samples.age[0][rows], evidence.delays[0][rows]
-        self.held_back = np.where(self.counted, evidence.held_back[rows], np.nan)
-        self.held: Flags = ~np.isnan(self.held_back)
-        """(n) partitions in which an open transaction holds the group back: no member can help that."""
-        self.ownerless = np.where(self.counted, evidence.unassigned[rows], np.nan)
-        self.unassigned: Flags = ~np.isnan(self.ownerless)
-        """(n) partitions that nobody owns, though members subscribe to them."""
-        self.helpless: Flags = self.held | self.unassigned
-        """(n) partitions that no member can help."""
-        self.behind = evidence.behind[0][rows] & self.counted & ~self.helpless
-        self.in_doubt = evidence.in_doubt[rows]
-        self.time_to_loss = evidence.time_to_loss[rows]
-        soon = self.time_to_loss < evidence.loss_within[group]
-        self.evicted = evidence.evicted[rows] & self.counted
-        losing = (self.lost > 0) | self.evicted
-        late = evidence.behind[0][rows] & self.counted
-        self.lost_soon: Flags = (late | self.held) & ~losing & soon
-        self.jumps, self.jumped = evidence.jumps[:, rows], evidence.jumped[rows]
-        self.over_lost = evidence.over_lost[rows]
+        self.rows, self.own, self.table, self._evidence = rows, own, batch.partitions, evidence
         self.interval = float(evidence.interval[group])
-        samples = evidence.samples
-        there = ~np.isnan(samples.at[1:, rows])
-        self.has_past = bool(there.any())  # another group of the batch may have one
-        self.consumed = samples.consumed[:RECENT, rows]
-        self.seconds = samples.seconds[:RECENT, rows]
-        self.goes_on: Flags = samples.goes_on[rows]
-        self.still: Flags = self.behind & samples.stands[rows]
-        owned = (samples.owner[1 : RECENT + 1, rows] != NONE).any(axis=1)
-        self.was_empty = bool((there[:RECENT].any(axis=1) & ~owned).any())
-        capacity = evidence.capacity
-        self.capacity, self.saturated = capacity.per_second[own], capacity.saturated[own]
-        at_least = capacity.at_least[own]
-        self.seen_speed = np.where(np.isnan(self.saturated), at_least, self.saturated)
-        self.past_speed = capacity.before[own]
-        """(M) records/s that each did before what it does when saturated; nan unknown."""
-        self.load = self.of_members(self.arrivals)
-        self.firm = firm_capacities(capacity.basis.take(own), self.load > 0)
-        self.taken: Flags = ~np.isnan(capacity.sure[own])
-        """(M) whose capacity forecasts go by: also what is only taken to be as that of its peers."""
+        self.has_past = bool(evidence.has_past[group])
+        for name, array in evidence.of_rows.items():
+            setattr(self, name, array[..., rows])
+        for name, array in evidence.of_members.items():
+            setattr(self, name, array[own])
+
+    @cached_property
+    def names(self) -> list[str]:
+        """(M) what people call its members."""
+        if self.header.shares_partitions:
+            return [self.header.group] * self.consumers
+        return names_of(self._evidence.batch, self.own)
+
+    @cached_property
+    def hosts(self) -> Sequence[str]:
+        """(M) where they are."""
+        if self.header.shares_partitions:
+            return [""] * self.consumers
+        return self._evidence.batch.members.hosts[self.own]
+
+    @cached_property
+    def arriving(self) -> float | None:
+        """Records/s that arrive in all that counts; None unknown."""
+        evidence = self._evidence
+        known = evidence.arrivals[self.rows][evidence.counted[self.rows]]
+        return None if np.isnan(known).all() else float(np.nansum(known))
+
+    @cached_property
+    def was_empty(self) -> bool:
+        """Whether it had no members at one of the last few samples."""
+        samples, recent = self._evidence.samples, slice(1, RECENT + 1)
+        there = ~np.isnan(samples.at[recent, self.rows])
+        owned = (samples.owner[recent, self.rows] != NONE).any(axis=1)
+        return bool((there.any(axis=1) & ~owned).any())
+
+    @cached_property
+    def firm(self) -> Flags:
+        """(M) whether a capacity is what a member can do (`firm_capacities`)."""
+        return firm_capacities(self._evidence.capacity.basis.take(self.own), self.load > 0)
+
+    @cached_property
+    def retention_used(self) -> Floats:
+        """(n) as of the evidence."""
+        return self._evidence.retention_used[self.rows]
 
     @cached_property
     def topics(self) -> list[str]:
@@ -191,24 +301,34 @@ class OneGroup:
         """(n) the number of each partition."""
         return [*self.table.partition[self.rows].tolist()]
 
+    def facts_of(self, rule: Callable[[OneGroup], Iterable[Fact]]) -> tuple[Fact, ...]:
+        """What a rule (`diagnosis.rules`) finds; asked once, for whoever asks first."""
+        if rule not in self._found:
+            self._found[rule] = tuple(rule(self))
+        return self._found[rule]
+
+    @cached_property
+    def _found(self) -> dict[Any, tuple[Fact, ...]]:
+        return {}
+
     def subscribers(self, topics: Collection[str]) -> int:
         """How many members subscribe to one of some topics."""
         return sum(not asked.isdisjoint(topics) for asked in self.asked())
 
     def of_members(self, values: Floats) -> Floats:
         """(M) the sum over each member's partitions that count."""
-        return sums_by_owner(values, self.owner, self.counted, len(self.names))
+        return sums_by_owner(values, self.owner, self.counted, self.consumers)
 
     def any_of(self, rows: Flags) -> Flags:
         """(M) whether one of each member's partitions is among these."""
-        return any_of_owner(rows, self.owner, len(self.names))
+        return any_of_owner(rows, self.owner, self.consumers)
 
     @cached_property
     def silent(self) -> Flags:
         """(M) members none of whose partitions goes on, though one is behind; all of a share group if it stopped."""
         if self.header.shares_partitions:
-            return np.full(len(self.names), self.stopped)
-        return silent_members(self.still, self.goes_on, self.owner, len(self.names))
+            return np.full(self.consumers, self.stopped)
+        return silent_members(self.still, self.goes_on, self.owner, self.consumers)
 
     @cached_property
     def stuck(self) -> Flags:
@@ -217,9 +337,14 @@ class OneGroup:
         return stuck
 
     @cached_property
+    def late(self) -> Flags:
+        """(M) members who are behind in a partition."""
+        return self.any_of(self.behind)
+
+    @cached_property
     def over(self) -> Flags:
         """(M) members that are behind and get more than they are known to do."""
-        return self.any_of(self.behind) & self.firm & (self.load > np.nan_to_num(self.capacity))
+        return self.late & self.firm & (self.load > np.nan_to_num(self.capacity))
 
     @cached_property
     def exact(self) -> float:

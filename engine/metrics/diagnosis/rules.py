@@ -7,11 +7,12 @@ The first that holds is the diagnosis, all that hold are the troubles of the gro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ...model.arrays import NONE, Flags
+from ...model.arrays import NONE, Flags, Floats
 from ...model.facts import Fact, FactKind, fact
 from ...model.states import Diagnosis, RebalanceCause
 from .evidence import OneGroup
@@ -209,16 +210,21 @@ def _stuck_partition(group: OneGroup) -> Iterator[Fact]:
 def _slow_member(group: OneGroup) -> Iterator[Fact]:
     if group.header.shares_partitions:
         return
-    late = group.any_of(group.behind)
-    suspects = late & (group.load > np.nan_to_num(group.saturated, nan=np.inf))
+    late = group.late
+    suspects = late & (group.load > np.where(np.isnan(group.saturated), np.inf, group.saturated))
+    if not suspects.any():
+        return
     slow = np.zeros_like(suspects)
     before = []
+    works = group.load > 0
+    count, keep_up = int(works.sum()), int((works & ~late).sum())
+    speeds, in_time = _known(group.seen_speed), _often(_known(group.seen_speed[~late]))
     for member in np.flatnonzero(suspects).tolist():
-        peers = np.arange(len(late)) != member
-        alone = _keep_up(group, peers, late)
-        often = _often(group, peers)
+        # half of the others that have something to do keep up
+        alone = 2 * keep_up >= count - bool(works[member])
+        often = _often(speeds, without=float(group.seen_speed[member]))
         by_peers = _is_slow(group, member, often, alone=alone)
-        by_peers |= alone and _is_slow(group, member, _often(group, peers & ~late), alone=True)
+        by_peers |= alone and _is_slow(group, member, in_time, alone=True)
         by_past = alone and _is_slow(group, member, float(group.past_speed[member]), alone=True)
         if by_peers or by_past:
             slow[member] = True
@@ -237,16 +243,24 @@ def _slow_member(group: OneGroup) -> Iterator[Fact]:
     yield from _same_host(group, slow)
 
 
-def _keep_up(group: OneGroup, peers: Flags, late: Flags) -> bool:
-    """Whether half of some members that have something to do keep up."""
-    works = peers & (group.load > 0)
-    return bool(2 * (works & ~late).sum() >= works.sum())
+def _known(speeds: Floats) -> list[float]:
+    """Those that are known, ascending."""
+    return sorted(speeds[~np.isnan(speeds)].tolist())
 
 
-def _often(group: OneGroup, peers: Flags) -> float:
-    """Records/s that the median of some members was seen to do; nan unknown."""
-    known = group.seen_speed[peers & ~np.isnan(group.seen_speed)]
-    return float(np.median(known)) if len(known) else math.nan
+def _often(speeds: Sequence[float], without: float = math.nan) -> float:
+    """
+    The median of some speeds, ascending, but for one of them; nan of none.
+
+    >>> _often([1.0, 2.0, 3.0, 9.0]), _often([1.0, 2.0, 3.0, 9.0], without=2.0)
+    (2.5, 3.0)
+    """
+    skipped = len(speeds) if math.isnan(without) else bisect_left(speeds, without)
+    count = len(speeds) - (skipped < len(speeds))
+    if not count:
+        return math.nan
+    low, high = (at + (at >= skipped) for at in ((count - 1) // 2, count // 2))
+    return (speeds[low] + speeds[high]) / 2
 
 
 def _is_slow(group: OneGroup, member: int, speed: float, *, alone: bool) -> bool:

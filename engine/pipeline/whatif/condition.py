@@ -173,10 +173,10 @@ class Condition:
     def _under(self, owner: Indices) -> OneGroup:
         """The group as the rules look at it."""
         group, made, table, seen = copy.copy(self.seen), self.made, self.group.partitions, self.seen
-        for derived in ("silent", "stuck", "over"):
+        for derived in ("silent", "stuck", "late", "over", "_found"):
             vars(group).pop(derived, None)
         group.header, group.names = self.group, list(self.names)
-        group.members_count = len(group.names)
+        group.members_count = group.consumers = len(group.names)
         group.repeated = None  # what members did until now says nothing of others
         group.hosts = ["" if was == NONE else seen.hosts[was] for was in made.was.tolist()]
         group.topics, group.numbers = list(table.names), table.partition.tolist()

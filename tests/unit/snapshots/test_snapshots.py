@@ -8,7 +8,7 @@ from evenkeel.engine.model.arrays import NONE
 from evenkeel.engine.model.groups import MemberTasks
 from evenkeel.engine.model.states import GroupType
 from evenkeel.engine.model.tables import TEXT, KindError, Table, empty
-from evenkeel.engine.snapshots import METRICS, SNAPSHOT, STEPS, groups_of, is_store_of, shaped
+from evenkeel.engine.snapshots import METRICS, SNAPSHOT, STEPS, groups_of, shaped, stores_of
 from tests.helpers.snapshots import FIRST, change, group, groups, make_snapshot, member, topic
 
 
@@ -210,7 +210,7 @@ def test_what_a_thread_does_not_tell_is_unknown():
 )
 def test_stores_are_known_by_the_name_of_their_topic(name, is_store):
     """The application id and a hyphen before, `-changelog` behind; another id may begin the same."""
-    assert is_store_of("app", name) is is_store
+    assert stores_of("app", [name]) == [name] * is_store
 
 
 @pytest.mark.parametrize(
