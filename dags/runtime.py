@@ -187,7 +187,8 @@ def computing(snapshot_id: str, groups: str) -> Iterator[Ports]:
     """
     Run `compute_metrics` and `propose_candidates` in one process, with a step run each.
 
-    The first step is done when the lake has the metrics; a failure before belongs to it.
+    The first step is done when the lake has the metrics; a failure before belongs to it. If both are made in one pass,
+    that is at its end, so the second step takes no time.
 
     Raises:
         AirflowException: The id is invalid, or a step failed.

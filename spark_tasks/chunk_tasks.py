@@ -20,8 +20,8 @@ from pyspark.sql import SparkSession
 from evenkeel.engine.config import SECRET_KEYS, Settings
 from evenkeel.engine.model.errors import EvenkeelError
 from evenkeel.engine.model.garbage import collect_seldom
-from evenkeel.engine.pipeline.compute_steps import Write, run_step
-from evenkeel.engine.ports import Lake, Manifest, WrittenPart
+from evenkeel.engine.pipeline.compute_steps import Write, Written, run_steps
+from evenkeel.engine.ports import Lake
 from evenkeel.engine.snapshots.chunks import CHUNK, Chunk, cut
 from evenkeel.spark_tasks.spark_settings import Place
 
@@ -42,19 +42,19 @@ def run_chunks(
     spark: SparkSession,
     lake: Lake,
     settings: Settings,
-    step: str,
+    what: str,
     snapshot_id: str,
     pattern: str,
     smallest: int,
-) -> Manifest:
+) -> None:
     """
-    Compute the groups of a snapshot on Spark and write the tables of a step to the lake.
+    Compute the groups of a snapshot on Spark and write the tables of a step, or of both, to the lake.
 
     Args:
         spark: The session.
         lake: The lake; every worker opens it again.
         settings: The configuration.
-        step: A key of `pipeline.compute_steps.WORK`.
+        what: A key of `pipeline.compute_steps.WORK`.
         snapshot_id: Id of the snapshot.
         pattern: Shell pattern of group ids; rows of other groups are kept.
         smallest: Smallest number of partitions and members for a chunk of its own.
@@ -64,11 +64,11 @@ def run_chunks(
         EvenkeelError: An error of a worker that is not limited to a group.
     """
 
-    def spread(sizes: Mapping[str, int], write: Write) -> list[WrittenPart]:
+    def spread(sizes: Mapping[str, int], write: Write) -> list[Written]:
         return _on_workers(spark, plan(spark, sizes, smallest), _Task(write))
 
     known = without_secrets(settings)
-    return run_step(lake, known, step, snapshot_id, pattern, spread, computed_by="spark")
+    run_steps(lake, known, what, snapshot_id, pattern, spread, computed_by="spark")
 
 
 def plan(spark: SparkSession, work: Mapping[str, int], smallest: int) -> list[Chunk]:

@@ -13,7 +13,7 @@ import sys
 from pyspark.sql import SparkSession
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.ports import Lake, Manifest
+from evenkeel.engine.ports import Lake
 from evenkeel.spark_tasks.chunk_tasks import run_chunks
 from evenkeel.spark_tasks.job import run_job
 
@@ -23,14 +23,14 @@ SMALLEST = 5_000
 
 def run(
     spark: SparkSession, lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
-) -> Manifest:
+) -> None:
     """
     Write the metrics of a snapshot to the lake, equal to those of `pipeline.compute_metrics`.
 
     Raises:
         SnapshotNotFound: The lake doesn't have the snapshot.
     """
-    return run_chunks(spark, lake, settings, "metrics", snapshot_id, pattern, SMALLEST)
+    run_chunks(spark, lake, settings, "metrics", snapshot_id, pattern, SMALLEST)
 
 
 def main(arguments: list[str] | None = None) -> int:

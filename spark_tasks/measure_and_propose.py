@@ -3,7 +3,7 @@ The Spark application of the DAG: metrics of a snapshot, then its candidates.
 
     python -m evenkeel.spark_tasks.measure_and_propose --snapshot-id eu-20260102T030405Z-0a1b2c [--groups 'orders-*']
 
-Results in the lake with the same configuration and code are reused, so a retry continues after the last completed step.
+Results in the lake with the same configuration and code are reused. If both are missing, they are made in one pass.
 Metrics of superseded snapshots (`--also`) are computed last, within a time budget.
 """
 
@@ -14,15 +14,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.text import printable
+from evenkeel.engine.pipeline.compute_steps import BOTH
+from evenkeel.engine.ports import Lake
 from evenkeel.spark_tasks import compute_metrics, propose_candidates
+from evenkeel.spark_tasks.chunk_tasks import run_chunks
 from evenkeel.spark_tasks.job import Run, arguments_of, ended, opened
 
-STEPS: Mapping[str, Run] = {"metrics": compute_metrics.run, "candidates": propose_candidates.run}
-"""The steps in order, by the name of their results in the lake."""
+
+def run(
+    spark: SparkSession, lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+) -> None:
+    """
+    Write metrics and candidates of a snapshot to the lake in one pass.
+
+    Raises:
+        SnapshotNotFound: The lake doesn't have the snapshot.
+    """
+    smallest = propose_candidates.SMALLEST
+    run_chunks(spark, lake, settings, BOTH, snapshot_id, pattern, smallest)
+
+
+RUNS: Mapping[str, Run] = {
+    "metrics": compute_metrics.run,
+    "candidates": propose_candidates.run,
+    BOTH: run,
+}
+"""What Spark can make in one pass."""
 
 
 def measure_and_propose(
@@ -45,7 +67,7 @@ def measure_and_propose(
     @contextmanager
     def started() -> Iterator[pipeline.Compute]:
         with opened(f"evenkeel {snapshot_id}", settings.lake) as spark:
-            yield lambda step, one, groups: STEPS[step](spark, lake, settings, one, groups)
+            yield lambda what, one, groups: RUNS[what](spark, lake, settings, one, groups)
 
     pipeline.compute(
         lake, settings, snapshot_id, pattern, also, started(), _tell, failures=PySparkException

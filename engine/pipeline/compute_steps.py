@@ -1,7 +1,8 @@
 """
 Runs `compute_metrics` and `propose_candidates`: chunks of groups, each written to the lake before the next.
 
-Spark spreads the chunks of a large snapshot over workers. A small snapshot takes less time in this process.
+If both are needed, a chunk is read once: its candidates are made of the metrics that are still in memory. Spark spreads
+the chunks of a large snapshot over workers. A small snapshot takes less time in this process.
 """
 
 from __future__ import annotations
@@ -15,44 +16,48 @@ from datetime import timedelta
 from itertools import dropwhile
 
 from ..config import Settings
+from ..model.batch import GroupBatch
 from ..model.errors import EvenkeelError
 from ..model.tables import Table
-from ..ports import Lake, Manifest, WrittenPart
+from ..ports import Lake, WrittenPart
 from ..snapshots.chunks import CHUNK, cut, work_of
-from ..snapshots.groups_with_past import lookback_of, rows_of_others
+from ..snapshots.groups_with_past import lookback_of, read_batch, rows_of_others
 from ..snapshots.validation import skipped_groups
 from .measure import measure_chunk
 from .next_snapshot import is_made, made_by, on_the_way
 from .propose import propose_chunk
+from .stored_metrics import MeasuredGroup, measured_of
 
-Work = Callable[[Sequence[str]], Mapping[str, Table]]
-"""The rows of some groups, by dataset."""
+Work = Callable[[Sequence[str]], Iterator[tuple[str, Mapping[str, Table]]]]
+"""The rows of some groups: steps, each with its tables by dataset."""
+
+Written = Mapping[str, WrittenPart]
+"""The parts of a chunk, by step."""
 
 
 @dataclass(frozen=True)
 class Write:
-    """Computes a chunk, writes its part to the lake and returns the part; picklable if *work* is."""
+    """Computes a chunk, writes its parts to the lake and returns them; picklable if *work* is."""
 
     lake: Lake
-    step: str
     snapshot_id: str
     work: Work
     run: str = field(default_factory=lambda: secrets.token_hex(4))
 
-    def __call__(self, number: int, groups: Sequence[str]) -> WrittenPart:
-        """The part of some groups."""
-        return self.part(number, self.work(groups))
+    def __call__(self, number: int, groups: Sequence[str]) -> Written:
+        """The parts of some groups."""
+        return {step: self.part(step, number, tables) for step, tables in self.work(groups)}
 
-    def part(self, number: int, tables: Mapping[str, Table]) -> WrittenPart:
+    def part(self, step: str, number: int, tables: Mapping[str, Table]) -> WrittenPart:
         """Write some rows."""
-        return self.lake.write_part(self.step, self.snapshot_id, self.run, number, tables)
+        return self.lake.write_part(step, self.snapshot_id, self.run, number, tables)
 
 
-Spread = Callable[[Mapping[str, int], Write], list[WrittenPart]]
+Spread = Callable[[Mapping[str, int], Write], list[Written]]
 """Writes all chunks of groups, whose work it is given."""
 
 Compute = Callable[[str, str, str], object]
-"""Runs a step, by the name of its results in the lake, on a snapshot and a shell pattern of groups."""
+"""Makes what a key of `WORK` names, of a snapshot and a shell pattern of groups."""
 
 ALSO = timedelta(minutes=3)
 """Time budget for superseded snapshots."""
@@ -66,7 +71,11 @@ def metrics_work(lake: Lake, settings: Settings, snapshot_id: str) -> Work:
         SnapshotNotFound: The lake doesn't have the snapshot.
     """
     lookback = lookback_of(lake, settings, snapshot_id)
-    return lambda names: measure_chunk(lake, settings, lookback, names)
+
+    def work(names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Table]]]:
+        yield "metrics", measure_chunk(lake, settings, lookback, names)
+
+    return work
 
 
 def candidates_work(lake: Lake, settings: Settings, snapshot_id: str) -> Work:
@@ -78,11 +87,52 @@ def candidates_work(lake: Lake, settings: Settings, snapshot_id: str) -> Work:
     """
     lake.manifest("metrics", snapshot_id)  # before any work
     withheld = dict(skipped_groups(lake, snapshot_id))
-    return lambda names: propose_chunk(lake, settings, snapshot_id, names, withheld)
+
+    def work(names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Table]]]:
+        yield "candidates", propose_chunk(lake, settings, snapshot_id, names, withheld)
+
+    return work
 
 
-WORK = {"metrics": metrics_work, "candidates": candidates_work}
+def both_work(lake: Lake, settings: Settings, snapshot_id: str) -> Work:
+    """
+    The function of both steps for a chunk.
+
+    Raises:
+        SnapshotNotFound: The lake doesn't have the snapshot.
+    """
+    lookback = lookback_of(lake, settings, snapshot_id)
+
+    def work(names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Table]]]:
+        read = list[GroupBatch]()
+        tables = measure_chunk(
+            lake, settings, lookback, names, see=lambda groups, _: read.append(groups.batch)
+        )
+        yield "metrics", tables
+
+        def measured(some: Sequence[str]) -> list[MeasuredGroup]:
+            own = (each for each in read if [one.group for one in each.headers] == [*some])
+            batch = next(own, None) or read_batch(lake, settings, snapshot_id, some)
+            return measured_of(batch, tables, lookback.withheld)
+
+        yield (
+            "candidates",
+            propose_chunk(
+                lake, settings, snapshot_id, names, lookback.withheld, measured=measured
+            ),
+        )
+
+    return work
+
+
+STEPS = ("metrics", "candidates")
 """The steps in order, by the name of their results in the lake."""
+
+BOTH = " and ".join(STEPS)
+"""Both steps in one pass."""
+
+WORK = {"metrics": metrics_work, "candidates": candidates_work, BOTH: both_work}
+"""What can be made in one pass."""
 
 
 def size_of(lake: Lake, snapshot_id: str, pattern: str = "*") -> int:
@@ -108,7 +158,8 @@ def compute(
     """
     Write metrics and candidates of a snapshot to the lake, unless they exist.
 
-    Results with the same configuration and code are reused, so a retry continues after the last completed step.
+    Results with the same configuration and code are reused: only candidates are made if the metrics exist. A run that
+    ends before both are complete leaves files that no reader sees, and a retry makes both.
 
     Args:
         lake: The lake.
@@ -132,19 +183,19 @@ def compute(
         return made
 
     # what follows from rows that are made anew is made anew
-    left = list(dropwhile(exists, WORK))
+    left = " and ".join(dropwhile(exists, STEPS))
     behind = [other for other in also if not is_made(lake, settings, "metrics", other)]
     if not left and not behind:
         return
     with started as run:
 
-        def timed(step: str, one: str, groups: str) -> None:
+        def timed(what: str, one: str, groups: str) -> None:
             since = time.monotonic()
-            run(step, one, groups)
-            tell(f"{step} of {one}: {time.monotonic() - since:.1f} s")
+            run(what, one, groups)
+            tell(f"{what} of {one}: {time.monotonic() - since:.1f} s")
 
-        for step in left:
-            timed(step, snapshot_id, pattern)
+        if left:
+            timed(left, snapshot_id, pattern)
         on_the_way(behind, lambda other: timed("metrics", other, "*"), ALSO, tell, failures)
 
 
@@ -152,31 +203,31 @@ def compute(
 def in_this_process(lake: Lake, settings: Settings) -> Iterator[Compute]:
     """Runs steps without Spark, with equal results."""
 
-    def one_by_one(sizes: Mapping[str, int], write: Write) -> list[WrittenPart]:
+    def one_by_one(sizes: Mapping[str, int], write: Write) -> list[Written]:
         return [write(chunk.number, chunk.groups) for chunk in cut(sizes, CHUNK)]
 
-    def run(step: str, snapshot_id: str, pattern: str) -> Manifest:
-        return run_step(lake, settings, step, snapshot_id, pattern, one_by_one, "evenkeel")
+    def run(what: str, snapshot_id: str, pattern: str) -> None:
+        run_steps(lake, settings, what, snapshot_id, pattern, one_by_one, "evenkeel")
 
     yield run
 
 
-def run_step(
+def run_steps(
     lake: Lake,
     settings: Settings,
-    step: str,
+    what: str,
     snapshot_id: str,
     pattern: str,
     spread: Spread,
     computed_by: str,
-) -> Manifest:
+) -> None:
     """
-    Compute the groups of a snapshot and write the tables of a step to the lake.
+    Compute the groups of a snapshot and write the tables of a step, or of both, to the lake.
 
     Args:
         lake: The lake.
         settings: The configuration.
-        step: A key of `WORK`.
+        what: A key of `WORK`.
         snapshot_id: Id of the snapshot.
         pattern: Shell pattern of group ids; rows of other groups are kept.
         spread: Cuts the groups into chunks and writes each.
@@ -186,10 +237,12 @@ def run_step(
         SnapshotNotFound: The lake doesn't have the snapshot, or the metrics that the step needs.
         EvenkeelError: An error that is not limited to a group.
     """
-    write = Write(lake, step, snapshot_id, WORK[step](lake, settings, snapshot_id))
+    write = Write(lake, snapshot_id, WORK[what](lake, settings, snapshot_id))
     written = spread(work_of(lake, snapshot_id, pattern), write)
-    if pattern != "*":
-        others = rows_of_others(lake, snapshot_id, step, pattern)
-        written.append(write.part(len(written), others))
     facts = made_by(settings, pattern) | {"computed_by": computed_by}
-    return lake.finish(step, snapshot_id, write.run, written, facts)
+    for step in what.split(" and "):
+        parts = [each[step] for each in written]
+        if pattern != "*":
+            others = rows_of_others(lake, snapshot_id, step, pattern)
+            parts.append(write.part(step, len(parts), others))
+        lake.finish(step, snapshot_id, write.run, parts, facts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -28,6 +28,9 @@ from .replay import Replayed, replay_groups
 from .stored_metrics import NOT_MEASURED, MeasuredGroup, measured_chunk
 
 _log = logger(__name__)
+
+Measured = Callable[[Sequence[str]], list[MeasuredGroup]]
+"""Gives groups with their metrics, by their ids."""
 
 
 def propose_candidates(
@@ -79,12 +82,13 @@ def propose_chunk(
     *,
     live_only: Collection[str] = (),
     ask_next_change: bool = True,
+    measured: Measured | None = None,
 ) -> dict[str, Table]:
     """
     The candidates of some groups from the lake, in the order of *names*.
 
     Args:
-        withheld, live_only, ask_next_change: As for `proposals_of`.
+        withheld, live_only, ask_next_change, measured: As for `proposals_of`.
 
     Raises:
         SnapshotNotFound, LakeError: As for `proposals_of`.
@@ -97,6 +101,7 @@ def propose_chunk(
         withheld,
         live_only=live_only,
         ask_next_change=ask_next_change,
+        measured=measured,
     )
     return {"candidates": candidate_table(proposals)}
 
@@ -111,6 +116,7 @@ def proposals_of(
     live_only: Collection[str] = (),
     ask_next_change: bool = True,
     only: Mapping[str, Collection[str]] | None = None,
+    measured: Measured | None = None,
 ) -> list[Proposal]:
     """
     The candidates of some groups from the lake with their moves, in the order of *names*.
@@ -121,13 +127,14 @@ def proposals_of(
         withheld: Reasons of groups that were skipped by validation, by group id.
         live_only, ask_next_change: As for `propose_candidates`.
         only: Names of the strategies of each group; None for all.
+        measured: Gives some of the groups with their metrics; None to read them from the lake.
 
     Raises:
         SnapshotNotFound: The lake doesn't have the snapshot or its metrics.
         LakeError: The metrics don't belong to the snapshot.
     """
 
-    def measured(some: Sequence[str]) -> list[MeasuredGroup]:
+    def stored(some: Sequence[str]) -> list[MeasuredGroup]:
         return measured_chunk(lake, settings, snapshot_id, some, withheld)
 
     def unread(name: str, problem: Exception) -> list[MeasuredGroup]:
@@ -143,7 +150,7 @@ def proposals_of(
             only=None if only is None else only[name],
         )
 
-    found = chain(*in_halves(names, measured, unread))
+    found = chain(*in_halves(names, measured or stored, unread))
     groups = [(group, how(group)) for group in found]
     return [one for proposals in propose_anyway(settings, groups) for one in proposals]
 

@@ -12,7 +12,8 @@ from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
-from evenkeel.engine.model.errors import LakeError, SnapshotNotFound
+from evenkeel.engine.model.errors import SnapshotNotFound
+from evenkeel.engine.pipeline.compute_steps import BOTH
 from evenkeel.spark_tasks import job as mains
 from evenkeel.spark_tasks import measure_and_propose as job
 from tests.helpers.snapshots import group, make_snapshot, snapshot_id, store, topic
@@ -37,7 +38,7 @@ def computed(rows, one):
 
 @pytest.fixture
 def did(monkeypatch, tmp_path):
-    """What was done, in order: the session, and of each step the snapshot and the pattern."""
+    """What was done, in order: the session, and of each pass the snapshot and the pattern."""
     lake, told = FileLake(tmp_path / "lake"), []
     store(lake, *SNAPSHOTS)
     monkeypatch.setattr(wiring, "lake", lambda settings: lake)
@@ -47,54 +48,41 @@ def did(monkeypatch, tmp_path):
         told.append("session")
         yield
 
-    def step(rows):
+    def making(what):
         def run(spark, lake, settings, one, pattern):
-            told.append((rows, one, pattern))
-            lake.write(rows, one, computed(rows, one), pipeline.made_by(settings, pattern))
+            told.append((what, one, pattern))
+            for rows in what.split(" and "):
+                lake.write(rows, one, computed(rows, one), pipeline.made_by(settings, pattern))
 
         return run
 
     monkeypatch.setattr(job, "opened", opened)
-    monkeypatch.setattr(job, "STEPS", {rows: step(rows) for rows in job.STEPS})
+    monkeypatch.setattr(job, "RUNS", {what: making(what) for what in job.RUNS})
     return SimpleNamespace(told=told, lake=lake)
 
 
-def of(number, *rows, pattern="*"):
-    """Steps of a snapshot."""
-    return [(each, snapshot_id(number), pattern) for each in rows]
+def of(number, what=BOTH, pattern="*"):
+    """A pass over a snapshot."""
+    return (what, snapshot_id(number), pattern)
 
 
-def test_metrics_then_candidates_then_those_that_were_overtaken(did):
+def test_both_steps_in_one_pass_then_those_that_were_overtaken(did):
     """In one session; a superseded snapshot gets its metrics alone."""
     job.measure_and_propose(SETTINGS, snapshot_id(2), also=[snapshot_id(1), snapshot_id(0)])
-    assert did.told == [
-        "session",
-        *of(2, "metrics", "candidates"),
-        *of(1, "metrics"),
-        *of(0, "metrics"),
-    ]
+    assert did.told == ["session", of(2), of(1, "metrics"), of(0, "metrics")]
 
 
-def test_a_retry_goes_on_behind_what_was_done(did, monkeypatch):
-    """Candidates that failed are made of the metrics that are there; then there is nothing left to do."""
-    whole = dict(job.STEPS)
-
-    def fails(*_):
-        raise LakeError("the lake is full.")
-
-    monkeypatch.setitem(job.STEPS, "candidates", fails)
-    with pytest.raises(LakeError):
-        job.measure_and_propose(SETTINGS, snapshot_id(2))
-    monkeypatch.setattr(job, "STEPS", whole)
+def test_what_is_in_the_lake_is_not_made_again(did):
+    """Of metrics that are there only candidates are made; then there is nothing left to do."""
+    job.measure_and_propose(SETTINGS, snapshot_id(1), also=[snapshot_id(2)])
     did.told.clear()
     for _ in range(2):
         job.measure_and_propose(SETTINGS, snapshot_id(2), also=[snapshot_id(2)])
-    assert did.told == ["session", *of(2, "candidates")]
+    assert did.told == ["session", of(2, "candidates")]
 
 
 def test_other_rules_other_code_and_other_groups_are_no_reason_to_skip(did, monkeypatch):
     """What was made by the configuration of before, by older code or of some groups is made again, candidates too."""
-    both = of(2, "metrics", "candidates")
     job.measure_and_propose(SETTINGS, snapshot_id(2))
     job.measure_and_propose(Settings(lookback=3), snapshot_id(2))
     job.measure_and_propose(Settings(lookback=3), snapshot_id(2), "g*")
@@ -102,19 +90,17 @@ def test_other_rules_other_code_and_other_groups_are_no_reason_to_skip(did, monk
     made_by = pipeline.made_by(SETTINGS) | {"source": "of before"}
     did.lake.write("metrics", snapshot_id(2), computed("metrics", snapshot_id(2)), made_by)
     job.measure_and_propose(SETTINGS, snapshot_id(2))
-    some = of(2, "metrics", "candidates", pattern="g*")
-    assert did.told == [
-        word for rows in (both, both, some, both, both) for word in ("session", *rows)
-    ]
+    made = (of(2), of(2), of(2, pattern="g*"), of(2), of(2))
+    assert did.told == [word for each in made for word in ("session", each)]
 
 
 def test_metrics_that_are_made_anew_have_candidates_made_of_them(did):
     """Whoever measures some groups alone leaves candidates of before; the next run makes both."""
     job.measure_and_propose(SETTINGS, snapshot_id(2))
-    job.STEPS["metrics"](None, did.lake, SETTINGS, snapshot_id(2), "g*")
+    job.RUNS["metrics"](None, did.lake, SETTINGS, snapshot_id(2), "g*")
     did.told.clear()
     job.measure_and_propose(SETTINGS, snapshot_id(2))
-    assert did.told == ["session", *of(2, "metrics", "candidates")]
+    assert did.told == ["session", of(2)]
 
 
 def test_an_unknown_snapshot_is_said_before_spark_starts(did):
@@ -127,7 +113,7 @@ def test_an_unknown_snapshot_is_said_before_spark_starts(did):
 def test_an_overtaken_snapshot_that_fails_holds_nobody_up(did, capsys):
     """It is told in a line, and the next is measured."""
     job.measure_and_propose(SETTINGS, snapshot_id(2), also=[snapshot_id(9), snapshot_id(0)])
-    assert did.told[-1:] == of(0, "metrics")
+    assert did.told[-1] == of(0, "metrics")
     assert f"superseded snapshot {snapshot_id(9)}: " in capsys.readouterr().out
 
 
