@@ -40,7 +40,10 @@ def members_of(rows: Table) -> list[Member]:
             instance_id=row["instance_id"],
             rack=row["rack"],
             rack_source=row["rack_source"],
-            subscription=None if row["subscription"] is None else tuple(row["subscription"]),
+            # a topic has a name, whatever a damaged row says
+            subscription=None
+            if row["subscription"] is None
+            else tuple(filter(None, row["subscription"])),
             subscription_regex=row["subscription_regex"],
             generation=row["generation"],
             process_id=row["process_id"],

@@ -212,6 +212,7 @@ NEGATIVE: Damage = ("members", "assigned_partitions", [-1, 1], frozenset(range(S
         ("groups", "group_type", None, NEGATIVE[3]),
         ("groups", "group_settings", "{", NEGATIVE[3]),
         ("groups", "group_settings", "[]", NEGATIVE[3]),
+        ("members", "subscription", [None, "orders"], NEGATIVE[3]),
     ],
     ids=lambda damage: f"{damage[1]}",
 )
