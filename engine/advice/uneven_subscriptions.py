@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from ..assignors.interface import GroupSpec
+from ..assignors.interface.parts import of_part
+from ..assignors.kafka.group_coordinator import alike
 from ..metrics.subscriptions import takers
 from ..model.assignments import ABLE, Candidate, Deployment
 from ..model.facts import Fact, finding
@@ -29,7 +28,7 @@ def uneven_by_subscription(judge: Judge, candidates: Sequence[Candidate]) -> lis
 
     Source: KIP-49; KIP-54's predicate says whether anybody could take one over.
     """
-    if _all_alike(judge.group):
+    if of_part(alike, judge.group):
         return []
     sets = [topics for topics in judge.subscriptions if topics]
     live = next((each for each in candidates if each.deployment is Deployment.LIVE), None)
@@ -57,12 +56,3 @@ def uneven_by_subscription(judge: Judge, candidates: Sequence[Candidate]) -> lis
     names = [strategy for strategy, each in then.items() if each == best]
     names.sort(key=MADE_FOR_IT.__ne__)
     return [cost, finding("evened_out_by", [counts(best), *names])]
-
-
-def _all_alike(group: GroupSpec) -> bool:
-    """Whether all members list the same topics in the same order, as nearly everywhere."""
-    sizes = np.diff(group.subscription_start)
-    if not len(sizes) or bool((sizes != sizes[0]).any()):
-        return not len(sizes)
-    listed = group.subscription_topic.reshape(len(sizes), -1)
-    return bool((listed == listed[0]).all())

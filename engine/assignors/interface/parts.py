@@ -57,6 +57,16 @@ def part_of(groups: GroupSpec, number: int, **own: Any) -> GroupSpec:
     return part
 
 
+def of_part(found: Callable[[GroupSpec], Any], group: GroupSpec) -> Any:
+    """What a function of `once` finds of one of many groups (`part_of`): it is asked about all of them at once."""
+    kept = vars(group)
+    return (
+        found(kept["source"])[kept["number"]]
+        if {"source", "number"} <= kept.keys()
+        else found(group)[0]
+    )
+
+
 def each(groups: GroupSpec) -> Sequence[GroupSpec]:
     """The groups one by one, for who does not look at what members report: as they came."""
     parts: Sequence[GroupSpec] | None = vars(groups).get("parts")
@@ -258,4 +268,8 @@ def _renumbered(indices: Indices, chosen: Ints | slice, count: int) -> Indices:
 
 
 def _named(values: tuple[T, ...], index: Ints | slice) -> tuple[T, ...]:
-    return values[index] if isinstance(index, slice) else tuple(values[i] for i in index.tolist())
+    return (
+        values[index]
+        if isinstance(index, slice)
+        else tuple(map(values.__getitem__, index.tolist()))
+    )
