@@ -97,7 +97,7 @@ def starts_of(sizes: Sequence[int] | Ints) -> Ints:
     [0, 1, 1, 3]
     """
     start = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=start[1:])
+    np.add.accumulate(sizes, out=start[1:])  # of few sizes twice as fast as `np.cumsum`
     return start
 
 

@@ -192,28 +192,27 @@ def with_members(
     """
     rows = np.asarray(places, np.int64)
     subscription_start, entries = ragged_entries(group.subscription_start, rows)
-    listed = rows.tolist()
-    instances, names = group.instance_ids, group.members
-    bounds = group.bounds
+    listed, bounds = rows.tolist(), group.bounds
+    before = map(group.members.__getitem__, listed)
+    new = [n for n, (was, name) in enumerate(zip(before, ids, strict=True)) if was != name]
+    instances = [*map(group.instance_ids.__getitem__, listed)]
+    for n in new:
+        instances[n] = None if instances[n] is None else ids[n]
     made = replace(
         group,
         members=tuple(ids),
-        instance_ids=tuple(
-            name if instances[place] is not None and names[place] != name else instances[place]
-            for place, name in zip(listed, ids, strict=True)
-        ),
+        instance_ids=tuple(instances),
         member_rack=group.member_rack[rows],
         known_rack=group.known_rack[rows],
         subscription_start=subscription_start,
         subscription_topic=group.subscription_topic[entries],
         owner=np.full(group.partition_count, NONE, np.int32),
         **nothing_reported(len(rows)),
-        user_data=tuple(group.user_data[place] for place in listed),
+        user_data=tuple(map(group.user_data.__getitem__, listed)),
         capacity=group.capacity[rows],
-        config=tuple(group.config[place] for place in listed) if group.config else (),
+        config=tuple(map(group.config.__getitem__, listed)) if group.config else (),
         bounds=bounds if bounds is None or start is None else replace(bounds, members=start),
     )
-    new = [n for n, (at, name) in enumerate(zip(listed, ids, strict=True)) if names[at] != name]
     return like(made, group, rows, np.array(new, np.int64))
 
 
