@@ -33,7 +33,7 @@ from .details import (
     stuck_at,
 )
 from .evaluation import Judged, Trouble
-from .kinds import DELAY, KINDS, LAG, OTHER, PRODUCTION
+from .kinds import KINDS, LAG, OTHER, PRODUCTION
 
 NOBODY: Mapping[str, str] = MappingProxyType({})
 """No group is withheld."""
