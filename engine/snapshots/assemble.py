@@ -77,7 +77,7 @@ def _from_json(text: str | None) -> Any:
 
 
 def _settings(text: str | None) -> Mapping[str, str] | None:
-    """What was set for a group on the brokers; unknown where the column holds something else, as the rest can be read."""
+    """What was set for a group on the brokers; unknown where the column holds something else: the rest can be read."""
     try:
         found = _from_json(text)
     except ValueError:
