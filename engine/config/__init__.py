@@ -91,6 +91,9 @@ def _quoted(url: SecretStr) -> SecretStr:
     return url
 
 
+_POLICY, _INCIDENTS = Policy(), IncidentRules()
+
+
 class Settings(BaseSettings):
     """
     Everything configurable. Build it with `load`.
@@ -225,11 +228,11 @@ class Settings(BaseSettings):
 
     def policy(self, cluster: str, group: str) -> Policy:
         """When advice pays for one group."""
-        return self.rule(cluster, group).policy or Policy()
+        return self.rule(cluster, group).policy or _POLICY
 
     def incidents(self, cluster: str, group: str) -> IncidentRules:
         """When something wrong with one group is worth waking somebody."""
-        return self.rule(cluster, group).incidents or IncidentRules()
+        return self.rule(cluster, group).incidents or _INCIDENTS
 
 
 def load(

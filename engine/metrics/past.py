@@ -229,8 +229,7 @@ def _is_like(newer: GroupBatch, older: GroupBatch) -> bool:
         and ours.topic_ids is theirs.topic_ids
         and ours.topic is theirs.topic
         and ours.partition is theirs.partition
-        and [(h.group, h.error is None) for h in newer.headers]
-        == [(h.group, h.error is None) for h in older.headers]
+        and np.array_equal(newer.readable, older.readable)
     )
 
 
@@ -238,8 +237,7 @@ def _same_groups(now: GroupBatch, old: GroupBatch) -> Ints:
     """(G) the number of each present group in an earlier batch, NONE where it is missing or could not be read."""
     there = ((old.place.get(header.group, NONE)) for header in now.headers)
     numbers = np.fromiter(there, np.int64, len(now))
-    unread = np.array([*(header.error is not None for header in old.headers), True], np.bool_)
-    return np.where(unread[numbers], NONE, numbers)
+    return np.where(np.append(old.readable, False)[numbers], numbers, NONE)
 
 
 def _rows_in(now: GroupBatch, old: GroupBatch) -> Ints:
@@ -250,8 +248,7 @@ def _rows_in(now: GroupBatch, old: GroupBatch) -> Ints:
     """
     table, then = now.partitions, old.partitions
     group_now = np.array([now.place.get(header.group, NONE) for header in old.headers], np.int64)
-    unread = old.flags(lambda header: header.error is not None)
-    group_now = np.where(unread, NONE, group_now)
+    group_now = np.where(old.readable, group_now, NONE)
     numbers = {
         key: number
         for number, key in enumerate(zip(now.topic_group.tolist(), table.topics, strict=True))

@@ -27,7 +27,7 @@ from itertools import groupby
 import numpy as np
 
 from ..model.arrays import NONE, Flags, Floats, Ints
-from ..model.batch import GroupBatch, Members
+from ..model.batch import GroupBatch, Members, sum_by
 from ..model.groups import GroupHeader
 from ..records.pause_course import PauseSpan
 from .past import Past
@@ -222,8 +222,7 @@ class Idle:
 
 def _marks(members: Members) -> Ints:
     """(G, 2) a number for the dynamic members of each group, and one for all: the same for the same members."""
-    names = zip(map(hash, members.ids), members.instance_ids, strict=True)
-    marks = [(mark if instance is None else 0, mark) for mark, instance in names]
-    sums = np.zeros((len(members.counts), 2), np.int64)
-    np.add.at(sums, members.group, np.array(marks, np.int64).reshape(len(marks), 2))
-    return sums
+    marks = np.fromiter(map(hash, members.ids), np.int64, len(members))
+    dynamic = np.array([instance is None for instance in members.instance_ids], np.bool_)
+    sums = [sum_by(each, members.start) for each in (np.where(dynamic, marks, 0), marks)]
+    return np.stack(sums, axis=1)

@@ -127,6 +127,11 @@ class GroupBatch:
         return {header.group: number for number, header in enumerate(self.headers)}
 
     @cached_property
+    def readable(self) -> Flags:
+        """(G) whether each group could be read."""
+        return self.flags(lambda header: header.error is None)
+
+    @cached_property
     def topic_group(self) -> Ints:
         """(topics) the group each topic of the partition table belongs to."""
         of_topic = np.zeros(len(self.partitions.topics), np.int64)

@@ -557,7 +557,8 @@ class Table:
     def equals(self, other: Table) -> bool:
         """Whether another table has the same columns, in their order, with the same values."""
         return (self.names, len(self)) == (other.names, len(other)) and all(
-            each.equals(other.columns[name]) for name, each in self.columns.items()
+            each is other.columns[name] or each.equals(other.columns[name])
+            for name, each in self.columns.items()
         )
 
 

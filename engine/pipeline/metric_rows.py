@@ -75,42 +75,44 @@ class MetricRows:
         return table_of(
             GroupMetrics,
             (
-                self._with_pauses(group, self._with_forecast(group, row))
+                replace(row, **self._pauses(group), **self._forecast(group, row))
                 for group, row in enumerate(self.rows)
             ),
         )
 
-    def _with_pauses(self, group: int, row: GroupMetrics) -> GroupMetrics:
-        """The row with how long rebalances and restarts last; of a group without numbers what was known before."""
+    def _pauses(self, group: int) -> dict[str, Any]:
+        """How long rebalances and restarts last; of a group without numbers what was known before."""
         if self.errors[group]:
-            return replace(row, pause_course=self.seen.known.learned_pauses[group])
+            return {"pause_course": self.seen.known.learned_pauses[group]}
         if self.batch.headers[group].shares_partitions:
-            return replace(row, client_library=self._library(group))  # nobody stops there
+            return {"client_library": self._libraries[group]}  # nobody stops there
         rebalance, restart = self.pauses_of(group).values()
-        return replace(
-            row,
-            rebalance_seconds=rebalance.seconds,
-            rebalance_basis=rebalance.basis,
-            rebalances_observed=rebalance.observed,
-            restart_seconds=restart.seconds,
-            restart_basis=restart.basis,
-            restarts_observed=restart.observed,
-            client_library=self._library(group),
-            pause_course=self.seen.pauses[group],
-        )
+        return {
+            "rebalance_seconds": rebalance.seconds,
+            "rebalance_basis": rebalance.basis,
+            "rebalances_observed": rebalance.observed,
+            "restart_seconds": restart.seconds,
+            "restart_basis": restart.basis,
+            "restarts_observed": restart.observed,
+            "client_library": self._libraries[group],
+            "pause_course": self.seen.pauses[group],
+        }
 
-    def _library(self, group: int) -> str | None:
-        """The one client library of a group's members; None where that is not known."""
-        header = self.batch.headers[group]
-        rule = self.settings.rule(header.cluster, header.group)
-        client_ids = self.batch.members.client_ids[self.batch.members_of(group)]
-        return rule.client or _library(header.group, client_ids)
+    @cached_property
+    def _libraries(self) -> list[str | None]:
+        """(G) the one client library of each group's members; None where that is not known."""
+        batch, rule = self.batch, self.settings.rule
+        return [
+            rule(header.cluster, header.group).client
+            or _library(header.group, batch.members.client_ids[batch.members_of(group)])
+            for group, header in enumerate(batch.headers)
+        ]
 
     def pauses_of(self, group: int) -> dict[str, Pause]:
         """How long rebalances and restarts of a group last, by their names in a policy."""
         header, course = self.batch.headers[group], self.seen.pauses[group]
         policy = self.settings.policy(header.cluster, header.group)
-        library, configured = self._library(group), policy.model_fields_set
+        library, configured = self._libraries[group], policy.model_fields_set
         interval = (
             header.in_force(ASSIGNMENT_SETTING) if header.type is GroupType.CONSUMER else None
         )
@@ -132,19 +134,18 @@ class MetricRows:
             )
         }
 
-    def _with_forecast(self, group: int, row: GroupMetrics) -> GroupMetrics:
-        """The row with what forecasts need, the state of earlier ones included."""
+    def _forecast(self, group: int, row: GroupMetrics) -> dict[str, Any]:
+        """What forecasts need, the state of earlier ones included."""
         wrong, load = self.errors[group], self.loads.get(group)
         course = self.seen.known.forecasts[group] if wrong else course_of(self.seen, group)
         if load is None:
-            return row if course is None else replace(row, forecast_course=course)
+            return {} if course is None else {"forecast_course": course}
         ahead = outlooks(load, [load.owner], futures(load.arrivals.sum(axis=1)))
         at = self.batch.headers[group].taken_at
-        return replace(
-            row,
-            commit_ages_seconds=tuple(load.ages.tolist()),
-            forecast_course=with_forecast(course, at, row.assignment, ahead.lag[0]),
-        )
+        return {
+            "commit_ages_seconds": tuple(load.ages.tolist()),
+            "forecast_course": with_forecast(course, at, row.assignment, ahead.lag[0]),
+        }
 
     @cached_property
     def numbers(self) -> Mapping[str, list[Any]]:

@@ -26,12 +26,12 @@ _OF_PARTITIONS = ("assigned_topics", "assigned_partitions", "target_topics", "ta
 
 def members_of(rows: Table) -> list[Member]:
     """One member per row."""
-    plain = rows.without(*_OF_PARTITIONS).to_pylist()
     assigned = rows["assigned_topics"].lengths.tolist()
     # threads of Kafka Streams: their tasks stand beside the partitions that they read
-    threads = np.flatnonzero(rows["process_id"].known)
-    for number, row in zip(threads.tolist(), rows.take(threads).to_pylist(), strict=True):
-        plain[number] = row
+    is_thread = rows["process_id"].known
+    threads = iter(rows.filter(is_thread).to_pylist())
+    others = iter(rows.without(*_OF_PARTITIONS).filter(~is_thread).to_pylist())
+    plain = [next(threads if told else others) for told in is_thread.tolist()]
     return [
         Member(
             id=row["member_id"] or "",

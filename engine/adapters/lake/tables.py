@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from ...model.arrays import starts_of
+from ...model.arrays import Flags, Ints, starts_of
 from ...model.batch import count_by
 from ...model.tables import FLOAT64, INT64, MOMENT, TEXT, Kind, KindError, Schema, Series, Table
 from ...snapshots import shaped
@@ -35,6 +35,9 @@ _FOOTERS = 500
 
 _COLUMNS = 100
 """As many columns are kept: those of a chunk of groups and of its past."""
+
+_SELECTIONS = 8
+"""As many selections of rows are kept: those of a chunk of groups from each dataset, and a few more."""
 
 _MOVING = frozenset({INT64, FLOAT64, MOMENT})
 """Kinds of columns that differ from snapshot to snapshot."""
@@ -172,13 +175,13 @@ class Footer:
         self._bounds: dict[tuple[str, int], Bound] = {}
         self._places: dict[tuple[str, int], list[tuple[str, str, int, int]]] = {}
 
-    def row_groups(self, pick: Pick, within: tuple[int, int] | None) -> Sequence[int]:
+    def row_groups(self, pick: Pick, within: tuple[int, int] | None) -> list[int]:
         """
         The row groups that may hold what is wanted, among *within* (first, one past the last).
 
         Where most do, all: what is read of all of them is known to whoever reads all of them (`FileReader.known`).
         """
-        every = range(*(within or (0, self.metadata.num_row_groups)))
+        every = [*range(*(within or (0, self.metadata.num_row_groups)))]
         chosen: Iterable[int] = every
         for column, values in pick.among.items():
             if column not in self.names:
@@ -244,6 +247,7 @@ class FileReader:
         self._system, self.remote = system, remote
         self._footers: dict[tuple[str, int], Footer] = {}
         self._columns: dict[Place, Series] = {}
+        self._selections: dict[tuple[Any, ...], _Selection] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reader, (self._system, self.remote)
@@ -278,6 +282,27 @@ class FileReader:
         for oldest in [*self._columns][:-_COLUMNS]:
             self._columns.pop(oldest, None)
 
+    def selection(
+        self, telling: Table, among: Mapping[str, Sequence[str]], sizes: Sequence[int]
+    ) -> _Selection:
+        """
+        The rows with certain values, out of row groups of some sizes; known where another file has these very columns.
+
+        Args:
+            telling: The columns that tell.
+            among: Column -> the values it may have.
+            sizes: Rows of each row group.
+        """
+        key = (*telling.columns.values(), *map(tuple, among.values()), *sizes)
+        found = self._selections.pop(key, None)
+        if found is None:
+            masks = [telling[name].is_in(values) for name, values in among.items()]
+            found = _Selection(np.logical_and.reduce(masks), sizes)
+        self._selections[key] = found
+        for oldest in [*self._selections][:-_SELECTIONS]:
+            self._selections.pop(oldest, None)
+        return found
+
     def _footer(self, path: str, file: pa.NativeFile) -> Footer:
         key = (path, file.size())
         if key not in self._footers:
@@ -289,6 +314,41 @@ class FileReader:
 
 def _reader(system: fs.FileSystem, remote: bool) -> FileReader:
     return FileReader(system, remote=remote)
+
+
+class _Selection:
+    """
+    Some rows out of row groups, and columns of these rows.
+
+    Attributes:
+        rows: The rows.
+        holds: (row groups) those that are read for it: that hold one of the rows, and all where most do.
+        side: The rows to read of these: what is wanted lies side by side, mostly.
+        there: Its rows among these; None: they are all.
+    """
+
+    def __init__(self, mask: Flags, sizes: Sequence[int]) -> None:
+        self.rows = np.flatnonzero(mask)
+        self.holds: Flags = count_by(mask, starts_of(sizes)) > 0
+        self.holds |= 2 * np.count_nonzero(self.holds) > len(sizes)
+        there = np.flatnonzero(mask[np.repeat(self.holds, sizes)])
+        side = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
+        if 2 * (side.stop - side.start) > (total := int(self.holds @ np.array(sizes, np.int64))):
+            side = slice(0, total)
+        self.side = side
+        is_all = side.stop - side.start == len(there)
+        self.there: Ints | None = None if is_all else there - side.start
+        self._taken: dict[Series, Series] = {}
+
+    def of(self, column: Series, places: Ints | None, *, keep: bool) -> Series:
+        """These rows of a column; kept, for files that have it, too."""
+        if places is None:
+            return column
+        if not keep:
+            return column.take(places)
+        if column not in self._taken:
+            self._taken[column] = column.take(places)
+        return self._taken[column]
 
 
 class _Part:
@@ -310,23 +370,22 @@ class _Part:
         if not among:
             return self._table(row_groups, columns, slice(0, sum(sizes)))
         telling = self._table(row_groups, [*among], slice(0, sum(sizes)))
-        masks = [telling[name].is_in(values) for name, values in among.items()]
-        rows = np.logical_and.reduce(masks)
-        holds = count_by(rows, starts_of(sizes)) > 0
-        holds |= 2 * np.count_nonzero(holds) > len(holds)
-        kept = [i for i, some in zip(row_groups, holds, strict=True) if some]
+        chosen = self._reader.selection(telling, among, sizes)
+        kept = [i for i, some in zip(row_groups, chosen.holds, strict=True) if some]
         others = [name for name in columns if name not in among]
-        table = telling.filter(rows)
-        if not others:
-            return table
-        there = np.flatnonzero(rows[np.repeat(holds, sizes)])
-        # what is wanted lies side by side, mostly
-        side = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
-        if 2 * (side.stop - side.start) > (total := int(holds @ sizes)):
-            side = slice(0, total)
-        more = self._table(kept, others, side)
-        more = more if len(more) == len(there) else more.take(there - side.start)
-        return Table({name: (more if name in others else table)[name] for name in columns})
+        found = {
+            name: chosen.of(telling[name], chosen.rows, keep=self._is_steady(name))
+            for name in among
+        }
+        more = self._table(kept, others, chosen.side)
+        for name in others:
+            found[name] = chosen.of(more[name], chosen.there, keep=self._is_steady(name))
+        return Table({name: found[name] for name in columns}, len(chosen.rows))
+
+    def _is_steady(self, name: str) -> bool:
+        """Whether other files may well have a column, too."""
+        moves = self._pick.schema.get(name) in _MOVING or name == "snapshot_id"
+        return not (self._reader.remote or moves)
 
     def _table(self, row_groups: Sequence[int], names: Sequence[str], rows: slice) -> Table:
         """Some columns of some rows of row groups; a column that is written as another was is not read again."""
@@ -339,7 +398,7 @@ class _Part:
                 end=rows.stop,
             )
             for name in names
-            if not (self._reader.remote or schema.get(name) in _MOVING or name == "snapshot_id")
+            if self._is_steady(name)
         }
         found = self._reader.known(keys)
         if missing := [name for name in names if name not in found]:
