@@ -34,6 +34,9 @@ RESULT = "made binary, problem binary"
 PER_TASK = 2
 """Chunks per parallel task, to balance the load."""
 
+Make = Callable[[int, Sequence[str]], Any]
+"""Computes a chunk: its number and its groups."""
+
 Batches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """The function that Spark runs on the rows of a partition."""
 
@@ -65,7 +68,7 @@ def run_chunks(
     """
 
     def spread(sizes: Mapping[str, int], write: Write) -> list[Written]:
-        return _on_workers(spark, plan(spark, sizes, smallest), _Task(write))
+        return on_workers(spark, plan(spark, sizes, smallest), write)
 
     known = without_secrets(settings)
     run_steps(lake, known, what, snapshot_id, pattern, spread, computed_by="spark")
@@ -85,9 +88,9 @@ def plan(spark: SparkSession, work: Mapping[str, int], smallest: int) -> list[Ch
 
 
 class _Task:
-    """The worker function for chunks. It is pickled, so *make* must not contain secrets or large data."""
+    """The worker function for chunks."""
 
-    def __init__(self, make: Callable[[int, Sequence[str]], Any]) -> None:
+    def __init__(self, make: Make) -> None:
         self.make = make
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -115,8 +118,13 @@ def _settle() -> None:
     collect_seldom()
 
 
-def _on_workers(spark: SparkSession, chunks: Sequence[Chunk], task: _Task) -> list[Any]:
-    """The results of all chunks; the largest ones start first."""
+def on_workers(spark: SparkSession, chunks: Sequence[Chunk], make: Make) -> list[Any]:
+    """
+    The results of all chunks; the largest ones start first.
+
+    Args:
+        make: Computes a chunk. It is pickled, so it must not contain secrets or large data.
+    """
     if not chunks:
         return []
     turns = sorted(chunks, key=lambda chunk: (-chunk.work, chunk.number))
@@ -126,7 +134,7 @@ def _on_workers(spark: SparkSession, chunks: Sequence[Chunk], task: _Task) -> li
     ]
     frame = spark.createDataFrame(pa.Table.from_pylist(rows, PLAN))
     placed = frame.repartitionById(len(chunks), frame["turn"])
-    results = placed.mapInArrow(carried(task, Place.named().for_workers), RESULT).toArrow()
+    results = placed.mapInArrow(carried(_Task(make), Place.named().for_workers), RESULT).toArrow()
     for problem in results["problem"].drop_null().to_pylist():
         raise pickle.loads(problem)
     return [pickle.loads(each) for each in results["made"].to_pylist()]

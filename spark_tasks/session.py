@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +28,7 @@ import evenkeel
 from evenkeel.engine import wiring
 from evenkeel.engine.model.errors import ConfigError
 from evenkeel.spark_tasks import application, memory, preflight, workers
-from evenkeel.spark_tasks.spark_settings import PACKED_PYTHON, REMOTE, Place, Server
+from evenkeel.spark_tasks.spark_settings import CLASSES, PACKED_PYTHON, REMOTE, Place, Server
 
 COMMON: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
@@ -44,8 +44,17 @@ RETRIES = 5
 """Retries of a call to a server: about 15 seconds instead of Spark's ten minutes."""
 
 
-def local_options(scratch: Path) -> dict[str, str]:
-    """Additional options of a local session; *scratch* is the folder of its files."""
+def local_options(scratch: Path, java: Sequence[str] | None = None) -> dict[str, str]:
+    """
+    Additional options of a local session.
+
+    Args:
+        scratch: The folder of its files.
+        java: Options of Java; by default those that use the archive of classes, if there is one.
+    """
+    if java is None:
+        # one that does not fit is no news
+        java = [f"-XX:SharedArchiveFile={CLASSES}", "-Xlog:cds*=off"] * CLASSES.exists()
     return {
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
@@ -59,19 +68,22 @@ def local_options(scratch: Path) -> dict[str, str]:
         # a process that lives for seconds: the optimizing compiler and a concurrent collector cost
         # a third more processor time than they save
         "spark.driver.extraJavaOptions": " ".join(
-            ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", f"-Djava.io.tmpdir={scratch}")
+            ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", f"-Djava.io.tmpdir={scratch}", *java)
         ),
     }
 
 
 @contextmanager
-def session(name: str, lake: str | None = None) -> Iterator[SparkSession]:
+def session(
+    name: str, lake: str | None = None, *, java: Sequence[str] | None = None
+) -> Iterator[SparkSession]:
     """
     A Spark session that is stopped at the end; its files are removed.
 
     Args:
         name: Name of the application.
         lake: Path or URI of the lake, by default the configured one; access of workers is checked first.
+        java: As for `local_options`.
 
     Raises:
         ConfigError: There is no usable Java, or the cluster or server doesn't answer or cannot run evenkeel.
@@ -81,7 +93,9 @@ def session(name: str, lake: str | None = None) -> Iterator[SparkSession]:
     preflight.before(where)
     with TemporaryDirectory(prefix="evenkeel-spark-", ignore_cleanup_errors=True) as folder:
         spark = (
-            _started(where, name, Path(folder)) if where.server is None else _joined(where, name)
+            _started(where, name, Path(folder), java)
+            if where.server is None
+            else _joined(where, name)
         )
         lost = nullcontext() if where.server is None else _told_when_lost(where.server, spark)
         try:
@@ -110,12 +124,12 @@ def _ask(where: Place, spark: Any, lake: str) -> None:
 # On this machine, or from it
 
 
-def _started(where: Place, name: str, scratch: Path) -> SparkSession:
+def _started(where: Place, name: str, scratch: Path, java: Sequence[str] | None) -> SparkSession:
     """A session with a Java process of its own."""
     options = COMMON | where.memory_options
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if where.is_local:
-        options |= local_options(scratch)
+        options |= local_options(scratch, java)
         _use_this_python()
     else:
         options |= where.archive_options

@@ -45,6 +45,9 @@ AWS = (
 )
 """Environment variables that workers need for S3."""
 
+CLASSES = Path(__file__).with_name("__pycache__") / "spark.jsa"
+"""The archive of Java classes that `shared_classes` creates."""
+
 _FORM = re.compile(
     r"sc://(\[[^\]]+\]|[^\s/:;@?#\[\]]+)(?::(\d{1,5}))?(?:/(?:;[^\s;=?#]+=[^\s;=?#]*)*)?"
 )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from itertools import dropwhile
 
 from ..config import Settings
@@ -63,17 +64,34 @@ ALSO = timedelta(minutes=3)
 """Time budget for superseded snapshots."""
 
 
-def metrics_work(lake: Lake, settings: Settings, snapshot_id: str) -> Work:
+def metrics_work(
+    lake: Lake, settings: Settings, snapshot_id: str, *, then_candidates: bool = False
+) -> Work:
     """
-    The function of `compute_metrics` for a chunk.
+    The function of `compute_metrics` for a chunk, or of both steps.
 
     Raises:
         SnapshotNotFound: The lake doesn't have the snapshot.
     """
     lookback = lookback_of(lake, settings, snapshot_id)
+    withheld = lookback.withheld
 
     def work(names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Table]]]:
-        yield "metrics", measure_chunk(lake, settings, lookback, names)
+        read = list[GroupBatch]()
+        tables = measure_chunk(
+            lake, settings, lookback, names, see=lambda groups, _: read.append(groups.batch)
+        )
+        yield "metrics", tables
+        if not then_candidates:
+            return
+
+        def measured(some: Sequence[str]) -> list[MeasuredGroup]:
+            own = [each for each in read if [one.group for one in each.headers] == [*some]]
+            [batch] = own or [read_batch(lake, settings, snapshot_id, some)]
+            return measured_of(batch, tables, withheld)
+
+        candidates = propose_chunk(lake, settings, snapshot_id, names, withheld, measured=measured)
+        yield "candidates", candidates
 
     return work
 
@@ -94,44 +112,17 @@ def candidates_work(lake: Lake, settings: Settings, snapshot_id: str) -> Work:
     return work
 
 
-def both_work(lake: Lake, settings: Settings, snapshot_id: str) -> Work:
-    """
-    The function of both steps for a chunk.
-
-    Raises:
-        SnapshotNotFound: The lake doesn't have the snapshot.
-    """
-    lookback = lookback_of(lake, settings, snapshot_id)
-
-    def work(names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Table]]]:
-        read = list[GroupBatch]()
-        tables = measure_chunk(
-            lake, settings, lookback, names, see=lambda groups, _: read.append(groups.batch)
-        )
-        yield "metrics", tables
-
-        def measured(some: Sequence[str]) -> list[MeasuredGroup]:
-            own = (each for each in read if [one.group for one in each.headers] == [*some])
-            batch = next(own, None) or read_batch(lake, settings, snapshot_id, some)
-            return measured_of(batch, tables, lookback.withheld)
-
-        yield (
-            "candidates",
-            propose_chunk(
-                lake, settings, snapshot_id, names, lookback.withheld, measured=measured
-            ),
-        )
-
-    return work
-
-
 STEPS = ("metrics", "candidates")
 """The steps in order, by the name of their results in the lake."""
 
 BOTH = " and ".join(STEPS)
 """Both steps in one pass."""
 
-WORK = {"metrics": metrics_work, "candidates": candidates_work, BOTH: both_work}
+WORK: Mapping[str, Callable[[Lake, Settings, str], Work]] = {
+    "metrics": metrics_work,
+    "candidates": candidates_work,
+    BOTH: partial(metrics_work, then_candidates=True),
+}
 """What can be made in one pass."""
 
 

@@ -27,7 +27,7 @@ def test_ten_small_groups_are_one_task(tmp_path, monkeypatch):
     only = snapshot.snapshot_id
     pipeline.record_metrics(lake, only, pipeline.compute_metrics(lake, Settings(), only))
     monkeypatch.setattr(
-        chunk_tasks, "_on_workers", lambda spark, cut, task: chunks.extend(cut) or []
+        chunk_tasks, "on_workers", lambda spark, cut, make: chunks.extend(cut) or []
     )
 
     propose_candidates.run(SPARK, lake, Settings(), only)
