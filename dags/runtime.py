@@ -44,6 +44,7 @@ from evenkeel.engine.model.text import one_line, printable
 from evenkeel.engine.ports import History, Lake
 from evenkeel.engine.records import Outcome, StepRun
 from evenkeel.engine.snapshots import split_snapshot_id
+from evenkeel.engine.snapshots.walk_lake import ReadOnce
 
 log = logger(__name__)
 
@@ -378,8 +379,9 @@ def _validate_stage(ports: Ports, stage: str, snapshot_id: str) -> None:
     from evenkeel.expectations import run
 
     validate = {"metrics": run.validate_metrics, "candidates": run.validate_candidates}[stage]
-    found = validate(ports.lake, ports.settings, snapshot_id)
-    rejected = pipeline.record_validation(ports.lake, ports.history, snapshot_id, stage, found)
+    lake = ReadOnce(ports.lake)
+    found = validate(lake, ports.settings, snapshot_id)
+    rejected = pipeline.record_validation(lake, ports.history, snapshot_id, stage, found)
     _tell_verdict(f"{stage} of {snapshot_id}", rejected)
     _tell_withheld(pipeline.skipped_groups(ports.lake, snapshot_id, stage))
 

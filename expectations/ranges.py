@@ -57,10 +57,10 @@ def _faults(table: Table, record: type) -> Iterator[tuple[str, Flags]]:
     for spec in columns_of(record):
         if spec.meaning.generated:
             continue
-        own = table[spec.name]
         if not spec.nullable:
-            yield spec.name, ~own.known
+            yield spec.name, ~table[spec.name].known
         if spec.kind is float:
+            own = table[spec.name]
             yield spec.name, own.known & np.isnan(own.values)
 
 

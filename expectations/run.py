@@ -25,11 +25,11 @@ from evenkeel.engine.model.tables import Table, Texts
 from evenkeel.engine.model.text import and_more, one_line, shortened
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.snapshots import (
-    METRICS,
     SNAPSHOT,
     VALIDATION,
     split_snapshot_id,
 )
+from evenkeel.engine.snapshots.validation import metrics_of
 from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
 from evenkeel.expectations.frames import LISTS, Frame, snapshot_frames
 from evenkeel.expectations.gx_import import configured_once, load_great_expectations
@@ -104,9 +104,9 @@ def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> Table:
     from evenkeel.expectations.metrics import build_suites, metric_frames
 
     manifest = lake.manifest("metrics", snapshot_id)
-    tables = {name: lake.read(name, [snapshot_id]) for name in METRICS}
     groups = _group_ids(lake, "groups", snapshot_id)
-    rows = check(metric_frames(tables, groups), build_suites(snapshot_id, manifest.rows))
+    frames = metric_frames(metrics_of(lake, snapshot_id), groups)
+    rows = check(frames, build_suites(snapshot_id, manifest.rows))
     return _results(
         snapshot_id, "metrics", [*rows, _share(rows, groups, settings.max_failed_share)]
     )

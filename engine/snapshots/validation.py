@@ -17,7 +17,7 @@ from ..records import (
     records_of,
     table_of,
 )
-from . import RECORDS
+from . import METRICS
 
 STEP_OF_STAGE = {
     "snapshot": "validation",
@@ -64,9 +64,18 @@ def record_validation(
     return rejected
 
 
+def metrics_of(lake: Lake, snapshot_id: str) -> dict[str, Table]:
+    """The metrics of a snapshot, of partitions without the lists that only forecasts need."""
+    plain = [name for name, kind in METRICS["partition_metrics"].items() if kind.of is None]
+    return {
+        name: lake.read(name, [snapshot_id], columns=plain if name == "partition_metrics" else None)
+        for name in METRICS
+    }
+
+
 def _metrics_that_passed(lake: Lake, snapshot_id: str) -> dict[str, Table]:
     """The metrics of the groups that may be shown; of each other one a row that says why nothing is known of it."""
-    measured = {name: lake.read(name, [snapshot_id]) for name in RECORDS["metrics"]}
+    measured = metrics_of(lake, snapshot_id)
     withheld = skipped_groups(lake, snapshot_id, "metrics")
     if not withheld:
         return measured

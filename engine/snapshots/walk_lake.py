@@ -14,6 +14,10 @@ from . import METRICS, SNAPSHOT, STEPS, new_manifest, picked, split_snapshot_id
 from .learned import Learned, rows_of
 
 
+def _key(names: Collection[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names)
+
+
 class OverLake:
     """
     A lake as it is (port `Lake`); what a subclass answers comes first.
@@ -87,6 +91,31 @@ class OverLake:
         return self.lake.compact(day, before)
 
 
+class ReadOnce(OverLake):
+    """A lake whose tables are kept until they are read again: to check and then to store them."""
+
+    def __init__(self, lake: Lake) -> None:
+        super().__init__(lake)
+        self._tables: dict[tuple[object, ...], Table] = {}
+
+    def read(
+        self,
+        dataset: str,
+        snapshot_ids: Sequence[str],
+        *,
+        groups: Collection[str] | None = None,
+        topics: Collection[str] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Table:
+        """The rows of a dataset, as of `Lake`."""
+        key = (dataset, *map(_key, (snapshot_ids, groups, topics, columns)))
+        if key in self._tables:
+            return self._tables.pop(key)
+        found = super().read(dataset, snapshot_ids, groups=groups, topics=topics, columns=columns)
+        self._tables[key] = found
+        return found
+
+
 MADE = ("metrics", "candidates")
 """The steps whose results a walk makes anew, whatever lies below."""
 
@@ -95,10 +124,6 @@ KEPT = 2
 
 _OF_GROUPS = frozenset(name for name, schema in SNAPSHOT.items() if "group_id" in schema)
 _STEP_OF = {dataset: step for step, datasets in STEPS.items() for dataset in datasets}
-
-
-def _key(names: Collection[str] | None) -> tuple[str, ...] | None:
-    return None if names is None else tuple(names)
 
 
 class WalkedLake(OverLake):

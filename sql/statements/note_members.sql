@@ -60,6 +60,8 @@ WHERE
             AND span.group_id = member.group_id
             AND span.member_id = member.member_id
             AND span.until IS NULL
-    );
+    )
+-- neighbors in its indexes
+ORDER BY member.group_id, member.member_id;
 
 SELECT set_config('enable_nestloop', 'on', TRUE);

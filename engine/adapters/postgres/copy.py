@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -33,12 +34,12 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeEngine
 
-from ...model.arrays import Ints
+from ...model.arrays import Flags
 from ...model.tables import INT32, MOMENT, Lists, Numbers, Series, Table, Texts
 from ...records.tables import METADATA
 from ..arrow import to_arrow
 
-CHUNK_VALUES = 100_000
+CHUNK_VALUES = 50_000
 """Rows and listed values that are encoded at a time, twice: memory grows with it, not with the table."""
 
 _COPY = SQL("COPY {target} ({columns}) FROM STDIN (FORMAT binary)")
@@ -69,6 +70,8 @@ WORST = 20
 
 def load(connection: Connection, table: Table, target: str) -> None:
     """Add the rows of a table to that of the database; columns that it lacks get their default."""
+    # numbers beside each other are encoded in one go
+    table = table.select(sorted(table.names, key=lambda name: not isinstance(table[name], Numbers)))
     driver: Any = connection.connection.driver_connection
     assert isinstance(driver, psycopg.Connection)
     columns = SQL(", ").join(map(Identifier, table.names))
@@ -146,9 +149,15 @@ def as_binary(table: Table, types: Mapping[str, TypeEngine[Any]]) -> memoryview:
     >>> bytes(as_binary(table, {"a": Text(), "b": SmallInteger()})).hex()
     '000200000001780000000200010002ffffffff000000020002'
     """
-    fields = [_fields(column, types[name]) for name, column in table.columns.items()]
-    count = np.tile(_big(len(fields), ">i2"), (len(table), 1))
-    return memoryview(_bytes(_joined(_ragged(count), *fields, b"")))
+    count = np.tile(_big(len(table.names), ">i2"), (len(table), 1))
+    fields = [_ragged(count)]
+    of_numbers = groupby(table.names, lambda name: isinstance(table[name], Numbers))
+    for are_numbers, names in of_numbers:
+        if are_numbers:
+            fields.append(_numbers([(table[name], types[name]) for name in names]))
+        else:
+            fields += [_fields(table[name], types[name]) for name in names]
+    return memoryview(_bytes(_joined(*fields, b"")))
 
 
 def _fields(column: Series, kind: TypeEngine[Any]) -> pa.Array:
@@ -158,8 +167,8 @@ def _fields(column: Series, kind: TypeEngine[Any]) -> pa.Array:
     if isinstance(column, Texts):
         return _texts(column, mark)
     if isinstance(column, Numbers):
-        fields = _numbers(column, _FORMS[type(kind)][0])
-    elif isinstance(column, Lists) and isinstance(kind, ARRAY):
+        return _numbers([(column, kind)])
+    if isinstance(column, Lists) and isinstance(kind, ARRAY):
         fields = _arrays(column, kind.item_type)
     else:
         values = as_json(to_arrow(Table({"of": column}))["of"].combine_chunks())
@@ -167,14 +176,22 @@ def _fields(column: Series, kind: TypeEngine[Any]) -> pa.Array:
     return pc.if_else(pa.array(column.known), fields, _NULL) if column.null_count else fields
 
 
-def _numbers(column: Numbers, form: str) -> pa.Array:
-    values = (column.values - _FROM_2000) * 1000 if column.kind == MOMENT else column.values
-    with np.errstate(invalid="ignore"):
-        size, plain = np.dtype(form).itemsize, values.astype(form)
-    rows = np.empty((len(plain), 4 + size), np.uint8)
-    rows[:, :4] = _big(size)
-    rows[:, 4:] = plain.view(np.uint8).reshape(-1, size)
-    return _ragged(rows)
+def _numbers(columns: Sequence[tuple[Series, TypeEngine[Any]]]) -> pa.Array:
+    """The values of a row of some columns of numbers, each with its length before it."""
+    forms = [_FORMS[type(kind)][0] for _, kind in columns]
+    parts = [part for i, form in enumerate(forms) for part in ((f"size{i}", ">i4"), (f"{i}", form))]
+    rows = np.empty(len(columns[0][0]), parts)
+    kept, end = np.ones((len(rows), rows.dtype.itemsize), np.bool_), 0
+    for i, (column, _) in enumerate(columns):
+        assert isinstance(column, Numbers)
+        size, is_moment = rows.dtype[f"{i}"].itemsize, column.kind == MOMENT
+        end += 4 + size
+        rows[f"size{i}"] = np.where(column.known, size, -1) if column.null_count else size
+        with np.errstate(invalid="ignore"):
+            rows[f"{i}"] = (column.values - _FROM_2000) * 1000 if is_moment else column.values
+        if column.null_count:
+            kept[:, end - size : end] = column.known[:, None]
+    return _ragged(rows.view(np.uint8).reshape(kept.shape), None if kept.all() else kept)
 
 
 def _texts(column: Texts, mark: bytes) -> pa.Array:
@@ -194,7 +211,8 @@ def _arrays(column: Lists, kind: TypeEngine[Any]) -> pa.Array:
     head = np.array([1, 0, _FORMS[type(kind)][1], 0, 1], ">i4")
     numbers = np.tile(head, (len(column), 1))
     numbers[:, 0], numbers[:, 3] = lengths > 0, lengths
-    heads = _ragged(numbers.view(np.uint8).reshape(-1, 20), np.where(lengths > 0, 20, 12))
+    kept = np.arange(20) < np.where(lengths > 0, 20, 12)[:, None]
+    heads = _ragged(numbers.view(np.uint8).reshape(-1, 20), kept)
     return _sized(_joined(heads, pc.binary_join(lists, b""), b""))
 
 
@@ -204,13 +222,12 @@ def _sized(values: pa.Array, mark: bytes = b"") -> pa.Array:
     return _joined(_ragged(sizes.view(np.uint8).reshape(-1, 4)), mark, values, b"")
 
 
-def _ragged(rows: npt.NDArray[np.uint8], sizes: Ints | None = None) -> pa.Array:
-    """The first bytes of each row, so many; without *sizes* all of them."""
-    width = rows.shape[1]
-    ends = np.arange(len(rows) + 1, dtype=np.int32) * width
-    if sizes is not None:
-        rows = rows[np.arange(width) < sizes[:, None]]
-        ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+def _ragged(rows: npt.NDArray[np.uint8], kept: Flags | None = None) -> pa.Array:
+    """The bytes of each row; of *kept*, which has their shape, only those that it names."""
+    if kept is None:
+        ends = np.arange(len(rows) + 1, dtype=np.int32) * rows.shape[1]
+    else:
+        rows, ends = rows[kept], np.append(0, np.cumsum(kept.sum(axis=1))).astype(np.int32)
     data = [None, pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(rows))]
     return pa.Array.from_buffers(pa.binary(), len(ends) - 1, data)
 
