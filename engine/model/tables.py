@@ -307,7 +307,7 @@ def places_of(words: Iterable[T]) -> dict[T, int]:
     The place of each word among some, the first where it is there several times.
 
     >>> places_of(["b", "a", "b"])
-    {'a': 1, 'b': 0}
+    {'b': 0, 'a': 1}
     """
     listed = [*words]
     return dict(zip(reversed(listed), range(len(listed) - 1, NONE, -1), strict=True))
