@@ -11,8 +11,8 @@ EPILOG = epilog(
     ],
     [0, 2],
     "Without it, the first run over large groups takes half a minute longer. Small groups never need it. `evenkeel "
-    "admin pack` compiles too, and the workers of a cluster get the compiled code. It also archives the Java classes of "
-    "Spark, for a faster start.",
+    "admin pack` compiles too, and the workers of a cluster get the compiled code. It also archives the Java classes "
+    "of Spark, for a faster start.",
 )
 
 
