@@ -104,8 +104,7 @@ def test_a_run_says_what_the_cluster_is_has_and_did(site, flow):
     assert re.match(r"(1 executor|2 executors) on 1 host have Python 3\.", asked)
     assert f"lake {site.lake.path} is read and written" in asked
     assert [line.split(":")[0] for line in steps_done] == [
-        f"metrics of {NEWEST}",
-        f"candidates of {NEWEST}",
+        f"metrics and candidates of {NEWEST}",
     ]
     assert re.match(r"the cluster completed \d+ tasks? on \d executors?", did)
     assert not list(probes(site))

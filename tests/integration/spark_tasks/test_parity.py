@@ -72,7 +72,7 @@ def test_a_pattern_that_no_group_matches_changes_nothing(spark, lake):
 def test_what_a_worker_says_is_the_error_of_the_step(spark, lake, monkeypatch):
     """A lake that a worker cannot use is named as it would be without Spark."""
 
-    def unreadable(lake, settings, past, names):
+    def unreadable(*_, **__):
         raise LakeError("lake is gone.", fix="Mount it.")
 
     monkeypatch.setattr(compute_steps, "measure_chunk", unreadable)

@@ -92,8 +92,7 @@ def test_a_run_says_which_server_and_session_it_used(site, flow):
     assert re.match(r"2 tasks on 1 host have Python 3\.", workers)
     assert f"lake {site.lake.path} is read and written" in workers
     assert [line.split(":")[0] for line in steps_done] == [
-        f"metrics of {NEWEST}",
-        f"candidates of {NEWEST}",
+        f"metrics and candidates of {NEWEST}",
     ]
     assert "" == flow.stderr
 

@@ -22,7 +22,7 @@ from evenkeel.engine.snapshots.chunks import cut
 from evenkeel.spark_tasks.chunk_tasks import on_workers
 from evenkeel.spark_tasks.session import session
 
-java = [f"-XX:SharedArchiveFile={sys.argv[1]}", "-Xshare:on", "-Xlog:class+load=info"]
+java = [f"-XX:SharedArchiveFile={sys.argv[1]}", "-Xshare:on", f"-Xlog:class+load=info:file={sys.argv[1]}.log"]
 with session("used", java=java) as spark:
     print("got", on_workers(spark, cut({"a": 1, "b": 1}, 1), lambda number, groups: groups))
 """
@@ -38,8 +38,8 @@ def test_spark_starts_from_the_archive(tmp_path):
 
     told(MADE)
     assert [archive] == [*archive.parent.iterdir()]
-    lines = told(USED).splitlines()
-    assert "got [['a'], ['b']]" in lines
+    assert "got [['a'], ['b']]" in told(USED).splitlines()
+    lines = archive.with_name("spark.jsa.log").read_text().splitlines()
     spark = [line for line in lines if " org.apache.spark." in line]
     shared = [line for line in spark if "shared objects file (top)" in line]
     assert len(shared) > len(spark) / 2 > 500
