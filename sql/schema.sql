@@ -376,6 +376,11 @@ CREATE TABLE partition_latest (
     committed_at TIMESTAMP WITH TIME ZONE,
     end_at TIMESTAMP WITH TIME ZONE,
     counted BOOLEAN,
+    lag_for_strategies BIGINT,
+    production_deviation_per_second DOUBLE PRECISION,
+    consumption_deviation_per_second DOUBLE PRECISION,
+    bytes_per_record DOUBLE PRECISION,
+    bytes_per_record_basis TEXT,
     CONSTRAINT partition_latest_pkey PRIMARY KEY (snapshot_id, group_id, topic, partition)
 );
 
@@ -405,6 +410,11 @@ COMMENT ON COLUMN partition_latest.cross_rack IS 'True if the rack of its owner 
 COMMENT ON COLUMN partition_latest.committed_at IS 'Time when the committed offset was read.';
 COMMENT ON COLUMN partition_latest.end_at IS 'Time when the end offset was read.';
 COMMENT ON COLUMN partition_latest.counted IS 'True if it is part of the totals of the group.';
+COMMENT ON COLUMN partition_latest.lag_for_strategies IS 'Lag that strategies use; without a commit, the lag of the configured reset, otherwise 0 (KIP-169).';
+COMMENT ON COLUMN partition_latest.production_deviation_per_second IS 'Standard deviation of the incoming rate between snapshots; null with fewer than two intervals.';
+COMMENT ON COLUMN partition_latest.consumption_deviation_per_second IS 'Standard deviation of the commit rate between snapshots; null with fewer than two intervals.';
+COMMENT ON COLUMN partition_latest.bytes_per_record IS 'Average compressed size of a record in bytes; null if unknown.';
+COMMENT ON COLUMN partition_latest.bytes_per_record_basis IS 'Source of that size: log directory, other partitions of the topic, configured, unknown.';
 
 CREATE TABLE partition_worst (
     snapshot_id TEXT NOT NULL,
@@ -1192,7 +1202,8 @@ CREATE TABLE member_span (
     identity TEXT NOT NULL,
     since TIMESTAMP WITH TIME ZONE NOT NULL,
     until TIMESTAMP WITH TIME ZONE,
-    CONSTRAINT member_span_pkey PRIMARY KEY (cluster, group_id, member_id, since)
+    CONSTRAINT member_span_pkey PRIMARY KEY (cluster, group_id, member_id, since),
+    CONSTRAINT member_span_cluster_fkey FOREIGN KEY(cluster) REFERENCES cluster (cluster) ON DELETE CASCADE
 );
 
 CREATE UNIQUE INDEX member_span_open ON member_span (cluster, group_id, member_id) WHERE until IS NULL;

@@ -267,8 +267,8 @@ class MemberMetrics(OfGroup):
 
 
 @record
-class PartitionLatest(OfGroup):
-    """One row per partition of a group in the newest snapshot with metrics. Earlier ones are in the lake."""
+class PartitionMetrics(OfGroup):
+    """Metrics of a partition for a group in a snapshot."""
 
     topic: str = column("Name of the topic.")
     topic_id: str | None = column(
@@ -328,12 +328,6 @@ class PartitionLatest(OfGroup):
     committed_at: datetime | None = column("Time when the committed offset was read.")
     end_at: datetime | None = column("Time when the end offset was read.")
     counted: bool | None = column("True if it is part of the totals of the group.")
-
-
-@record
-class PartitionMetrics(PartitionLatest):
-    """Metrics of a partition for a group in a snapshot, with those that only strategies need."""
-
     lag_for_strategies: int | None = column(
         "Lag that strategies use; without a commit, the lag of the configured reset, otherwise 0 (KIP-169).",
         unit=Unit.OFFSETS,
@@ -355,6 +349,11 @@ class PartitionMetrics(PartitionLatest):
     bytes_per_record_basis: SizeBasis | None = column(
         "Source of that size: log directory, other partitions of the topic, configured, unknown."
     )
+
+
+@record
+class PartitionLatest(PartitionMetrics):
+    """One row per partition of a group in the newest snapshot with metrics. Earlier ones are in the lake."""
 
 
 @record

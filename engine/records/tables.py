@@ -322,9 +322,9 @@ GROUP_SAMPLE = _table(
     key=("group_number", "taken_at"),
     postgresql_partition_by="RANGE (taken_at)",
 )
-# no reference to its cluster, because it is checked row by row
 MEMBER_SPAN = _table(
     "member_span",
+    _refers_to("cluster", "cluster"),
     Index("member_span_since", "cluster", "since"),
     Index("member_span_until", "cluster", "until", postgresql_where=text("until IS NOT NULL")),
     Index(

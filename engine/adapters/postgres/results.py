@@ -15,7 +15,7 @@ from sqlalchemy import delete, func, update
 from ...model.errors import ClusterChanged
 from ...model.tables import MOMENT, Numbers, Table, repeated
 from ...ports import ClusterDay, LeftBehind, Manifest, WaitingSnapshot
-from ...records import PartitionLatest, PartitionMetrics, schema_of
+from ...records import PartitionMetrics, schema_of
 from ...records.tables import CANDIDATE, SNAPSHOT, VALIDATION
 from ...snapshots import split_snapshot_id
 from .copy import load, worst
@@ -150,8 +150,7 @@ class ResultTables(Database):
             execute(connection, "note_samples", **own)
             execute(connection, "note_forecasts", **own)
             if cleared["newest"]:
-                latest = partitions.select(schema_of(PartitionLatest))
-                load(connection, latest, "partition_latest")
+                load(connection, partitions, "partition_latest")
                 execute(connection, "note_diagnoses", snapshot_id=snapshot_id)
                 execute(connection, "note_members", snapshot_id=snapshot_id)
 

@@ -289,6 +289,7 @@ def upgrade() -> None:
     sa.Column('identity', sa.Text(), nullable=False, comment='Identity that survives restarts: the instance id, otherwise client id and host.'),
     sa.Column('since', sa.DateTime(timezone=True), nullable=False, comment='Start of the first snapshot with the member.'),
     sa.Column('until', sa.DateTime(timezone=True), nullable=True, comment='Start of the first snapshot without the member; null if there is none.'),
+    sa.ForeignKeyConstraint(['cluster'], ['cluster.cluster'], name=op.f('member_span_cluster_fkey'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('cluster', 'group_id', 'member_id', 'since', name=op.f('member_span_pkey')),
     comment='One row per member of a group and period of membership, from stable snapshots.'
     )
@@ -668,6 +669,11 @@ def upgrade() -> None:
     sa.Column('committed_at', sa.DateTime(timezone=True), nullable=True, comment='Time when the committed offset was read.'),
     sa.Column('end_at', sa.DateTime(timezone=True), nullable=True, comment='Time when the end offset was read.'),
     sa.Column('counted', sa.Boolean(), nullable=True, comment='True if it is part of the totals of the group.'),
+    sa.Column('lag_for_strategies', sa.BigInteger(), nullable=True, comment='Lag that strategies use; without a commit, the lag of the configured reset, otherwise 0 (KIP-169).'),
+    sa.Column('production_deviation_per_second', sa.Double(), nullable=True, comment='Standard deviation of the incoming rate between snapshots; null with fewer than two intervals.'),
+    sa.Column('consumption_deviation_per_second', sa.Double(), nullable=True, comment='Standard deviation of the commit rate between snapshots; null with fewer than two intervals.'),
+    sa.Column('bytes_per_record', sa.Double(), nullable=True, comment='Average compressed size of a record in bytes; null if unknown.'),
+    sa.Column('bytes_per_record_basis', sa.Text(), nullable=True, comment='Source of that size: log directory, other partitions of the topic, configured, unknown.'),
     sa.PrimaryKeyConstraint('snapshot_id', 'group_id', 'topic', 'partition', name=op.f('partition_latest_pkey')),
     comment='One row per partition of a group in the newest snapshot with metrics. Earlier ones are in the lake.'
     )

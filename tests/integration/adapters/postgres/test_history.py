@@ -319,18 +319,14 @@ def test_the_runs_of_steps_are_noted(history: PostgresHistory) -> None:
 
 
 def test_partition_worst_has_the_columns_of_partition_latest(database_url: str) -> None:
-    """The worst partitions are rows of the newest ones with their place, and with what only strategies need."""
+    """The worst partitions are rows of the newest ones with their place: none is left out of the history."""
     question = "SELECT * FROM {} LIMIT 0"
     with psycopg.connect(database_url) as connection:
         columns = [
             [c.name for c in connection.execute(question.format(table).encode()).description or ()]
             for table in ("partition_latest", "partition_worst")
         ]
-    for_strategies = {
-        *("lag_for_strategies", "bytes_per_record", "bytes_per_record_basis"),
-        *("production_deviation_per_second", "consumption_deviation_per_second"),
-    }
-    assert {*columns[0], "place"} | for_strategies == {*columns[1]}
+    assert {*columns[0], "place"} == {*columns[1]}
 
 
 def test_views_take_no_snapshot_from_the_future_for_the_newest(database_url: str) -> None:
