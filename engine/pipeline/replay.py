@@ -240,7 +240,10 @@ class _Batch:
     @cached_property
     def _tried(self) -> list[int]:
         """(groups) of how many members of each the leave is simulated."""
-        return [int(members_tried(each.joining)[0]) for each in self.groups]
+        tried: list[int] = members_tried(
+            self._together([each.joining for each in self.groups])
+        ).tolist()
+        return tried
 
     def _next_changes(
         self, strategy: Assignor, answers: Mapping[int, _Said]
