@@ -135,8 +135,8 @@ bench: java $(INSTALLED) ## Measure speed beside Kafka's own classes; under 15 m
 	$(BIN)/python -m tests.benchmarks.scrape
 
 .PHONY: bench-fleet
-bench-fleet: java $(INSTALLED) ## Measure whole runs over fleets; GROUPS="300 1000" JSON=FILE, or PLAIN=1
-	@$(BIN)/python -m tests.benchmarks.fleet $(GROUPS) $(if $(JSON),--json '$(JSON)') $(if $(PLAIN),--plain)
+bench-fleet: java $(INSTALLED) ## Measure whole runs over fleets; GROUPS="300 1000" JSON=FILE AGAIN=1, or PLAIN=1
+	@$(BIN)/python -m tests.benchmarks.fleet $(GROUPS) $(if $(JSON),--json '$(JSON)') $(if $(AGAIN),--again) $(if $(PLAIN),--plain)
 
 .PHONY: kafka
 kafka: java $(INSTALLED) ## Run three brokers and a dozen groups in the foreground; Ctrl-C stops them

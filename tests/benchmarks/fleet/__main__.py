@@ -41,9 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with place(checkout, asked.limit, _tell) as where:
             warm_up(where)
             for groups in asked.groups or SIZES:
-                runs.append(
-                    measured(where, Shape(groups=groups, seed=asked.seed, giant=asked.giant))
-                )
+                shape = Shape(groups=groups, seed=asked.seed, giant=asked.giant)
+                runs += measured(where, shape, rounds=1 + asked.again)
                 if asked.json:
                     save(runs, asked.json)
     before = load(asked.before) if asked.before else []
@@ -111,6 +110,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--giant",
         action=argparse.BooleanOptionalAction,
         help=f"one group of 50,000 partitions x 1,000 members; default: from {GIANT_FROM:,} groups on",
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="run all steps once more, with nothing changed"
     )
     parser.add_argument(
         "--limit", type=float, default=1800, metavar="S", help="cut a step off; default: 1800"

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.benchmarks.fleet.results import Run, StepTaken
+from tests.benchmarks.fleet.results import AGAIN, Run, StepTaken
 from tests.helpers.fleet import Shape
 from tests.stage.postgres import EmbeddedPostgres
 from tests.stage.process import LocalClusterError, default_home
@@ -143,8 +143,8 @@ def place(checkout: Checkout, limit: float, tell: Tell) -> Iterator[Place]:
         yield Place(folder=Path(name), server=server, checkout=checkout, limit=limit, tell=tell)
 
 
-def measured(where: Place, shape: Shape) -> Run:
-    """One run over one fleet; after a step that fails the others do not run."""
+def measured(where: Place, shape: Shape, rounds: int = 1) -> list[Run]:
+    """A run over one fleet, and more with nothing changed; after a step that fails the others do not run."""
     where.tell(f"{shape.groups:,} groups: writing {shape.snapshots} snapshots")
     lake = where.folder / "lake"
     told = written(where.checkout, lake, shape)
@@ -152,21 +152,24 @@ def measured(where: Place, shape: Shape) -> Run:
     try:
         environment = _environment(where, where.server.database(database))
         _before(where, "prepare", told["newest"], environment)
-        steps = tuple(_steps(where, lake, told["newest"], environment))
+        steps = [tuple(_steps(where, lake, told["newest"], environment)) for _ in range(rounds)]
     finally:
         shutil.rmtree(lake)
         with suppress(LocalClusterError):  # a server that broke down failed a step, which is told
             where.server.drop_database(database)
             where.server.drop_role(database)
-    return Run(
-        groups=shape.groups,
-        partitions=told["partitions"],
-        members=told["members"],
-        giant=shape.has_giant,
-        seed=shape.seed,
-        checkout=where.checkout.name,
-        steps=steps,
-    )
+    return [
+        Run(
+            groups=shape.groups,
+            partitions=told["partitions"],
+            members=told["members"],
+            giant=shape.has_giant,
+            seed=shape.seed,
+            checkout=where.checkout.name + AGAIN * (number > 0),
+            steps=own,
+        )
+        for number, own in enumerate(steps)
+    ]
 
 
 def written(checkout: Checkout, folder: Path, shape: Shape) -> dict[str, Any]:

@@ -12,6 +12,9 @@ from pathlib import Path
 AIM_SECONDS, AIM_MB = 120, 4_000
 """What is asked of the largest fleet, on two cores."""
 
+AGAIN = ", again"
+"""Behind the name of the code: what it takes once more on the same snapshot."""
+
 HEADINGS = ("groups", "partitions", "code", "s", "processor s", "peak MB", "growth", "failed")
 STEP_HEADINGS = ("groups", "step", "s", "processor s", "peak MB", "rows")
 WORDS = ("code", "failed", "step")
@@ -182,7 +185,10 @@ def picture(runs: Sequence[Run], before: Sequence[Run], path: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure, (time, memory) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-    runs, before = ([run for run in some if not run.failed] for some in (runs, before))
+    runs, before = (
+        [run for run in some if not (run.failed or run.checkout.endswith(AGAIN))]
+        for some in (runs, before)
+    )
     sizes = [run.groups for run in runs]
     for number, step in enumerate(runs[0].steps if runs else ()):
         seconds = [run.steps[number].processor_seconds for run in runs]
