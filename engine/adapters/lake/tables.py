@@ -175,11 +175,13 @@ class Footer:
         self._bounds: dict[tuple[str, int], Bound] = {}
         self._places: dict[tuple[str, int], list[tuple[str, str, int, int]]] = {}
 
-    def row_groups(self, pick: Pick, within: tuple[int, int] | None) -> list[int]:
+    def row_groups(
+        self, pick: Pick, within: tuple[int, int] | None, *, most_is_all: bool
+    ) -> list[int]:
         """
         The row groups that may hold what is wanted, among *within* (first, one past the last).
 
-        Where most do, all: what is read of all of them is known to whoever reads all of them (`FileReader.known`).
+        With *most_is_all* all of them where most do: that is known to whoever reads all (`FileReader.known`).
         """
         every = [*range(*(within or (0, self.metadata.num_row_groups)))]
         chosen: Iterable[int] = every
@@ -188,7 +190,7 @@ class Footer:
                 raise KindError(f"column {column} is missing")
             chosen = [i for i in chosen if _may_hold(self._bound(column, i), values)]
         few = list(chosen)
-        return every if 2 * len(few) > len(every) else few
+        return every if most_is_all and 2 * len(few) > len(every) else few
 
     def written(self, file: pa.NativeFile, column: str, row_groups: Sequence[int]) -> Written:
         """A column of some row groups as the file has it: what is the same in two files holds the same values."""
@@ -297,7 +299,8 @@ class FileReader:
         found = self._selections.pop(key, None)
         if found is None:
             masks = [telling[name].is_in(values) for name, values in among.items()]
-            found = _Selection(np.logical_and.reduce(masks), sizes)
+            mask = np.logical_and.reduce(masks)
+            found = _Selection(mask, sizes, most_is_all=not self.remote)
         self._selections[key] = found
         for oldest in [*self._selections][:-_SELECTIONS]:
             self._selections.pop(oldest, None)
@@ -322,15 +325,15 @@ class _Selection:
 
     Attributes:
         rows: The rows.
-        holds: (row groups) those that are read for it: that hold one of the rows, and all where most do.
+        holds: (row groups) those that are read for it: that hold one of the rows, with *most_is_all* all where most do.
         side: The rows to read of these: what is wanted lies side by side, mostly.
         there: Its rows among these; None: they are all.
     """
 
-    def __init__(self, mask: Flags, sizes: Sequence[int]) -> None:
+    def __init__(self, mask: Flags, sizes: Sequence[int], *, most_is_all: bool) -> None:
         self.rows = np.flatnonzero(mask)
         self.holds: Flags = count_by(mask, starts_of(sizes)) > 0
-        self.holds |= 2 * np.count_nonzero(self.holds) > len(sizes)
+        self.holds |= most_is_all and 2 * np.count_nonzero(self.holds) > len(sizes)
         there = np.flatnonzero(mask[np.repeat(self.holds, sizes)])
         side = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
         if 2 * (side.stop - side.start) > (total := int(self.holds @ np.array(sizes, np.int64))):
@@ -364,7 +367,8 @@ class _Part:
         What is wanted lies in few of those whose bounds admit it: the columns that tell are read first, and all others
         only where there is a row to be had.
         """
-        among, row_groups = self._pick.among, self._footer.row_groups(self._pick, within)
+        among, is_local = self._pick.among, not self._reader.remote
+        row_groups = self._footer.row_groups(self._pick, within, most_is_all=is_local)
         sizes = [self._footer.metadata.row_group(i).num_rows for i in row_groups]
         columns = [name for name in self._pick.schema if name in self._footer.names]
         if not among:

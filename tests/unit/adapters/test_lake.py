@@ -360,7 +360,7 @@ def test_where_no_row_is_wanted_only_the_columns_that_tell_are_read(
     only, columns = snapshot_id(0), ["topic", "partition", "begin_offset"]
     rows = [
         {"topic": topic, "partition": i, "begin_offset": i}
-        for topic in "abkpyz"
+        for topic in "abcdefhjkpqrstuvyz"
         for i in range(500)
     ]
     tables = {name: empty(schema) for name, schema in SNAPSHOT.items()}
@@ -368,12 +368,31 @@ def test_where_no_row_is_wanted_only_the_columns_that_tell_are_read(
     tables["partitions"] = Table.from_rows([keys | row for row in rows], SNAPSHOT["partitions"])
     lake.write("snapshot", only, tables, {})
     asked = row_groups_asked_for(monkeypatch)
-    read = lake.read("partitions", [only], topics=["b", "m", "z"], columns=columns)
+    read = lake.read("partitions", [only], topics=["b", "i", "m", "z"], columns=columns)
     assert read.to_pylist() == [row for row in rows if row["topic"] in ("b", "z")]
     assert len(lake.read("partitions", [only], topics=["m"], columns=columns)) == 0
     assert len(lake.read("partitions", [only], topics=["z"], columns=["topic"])) == 500
     told, others = ["topic"], ["partition", "begin_offset"]
-    assert asked == [([0, 1, 2], told), ([0, 2], others), ([1], told), ([], others), ([2], told)]
+    assert asked == [
+        ([0, 3, 4, 8], told),
+        ([0, 8], others),
+        ([4], told),
+        ([], others),
+        ([8], told),
+    ]
+
+
+def test_where_most_row_groups_are_wanted_all_are_read(
+    lake: FileLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads all of them next finds them known."""
+    monkeypatch.setattr(tables_module, "ROW_GROUP", 1_000)
+    only = many(3_000, lake)
+    groups = lake.read("commits", [only], columns=["group_id"])["group_id"].to_pylist()
+    asked = row_groups_asked_for(monkeypatch)
+    lake.read("commits", [only], groups=[groups[0], groups[-1]], columns=["group_id", "topic"])
+    read = [row_groups for row_groups, columns in asked if "topic" in columns]
+    assert read == [[0, 1, 2]]
 
 
 def test_a_column_that_snapshots_have_alike_is_read_once(
