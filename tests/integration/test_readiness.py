@@ -46,9 +46,14 @@ EAGER = "no rebalance pauses all 6 partitions"
 
 
 def told(members: Members) -> dict[str, Any]:
-    """What is said of the group."""
+    """What is said of the group, once it is at rest: a restarted member may bring one rebalance more."""
     place = ("--group", members.name, "--bootstrap", members.stage.bootstrap)
-    return dict(json.loads(evenkeel("readiness", *place, "--json")))
+
+    def at_rest() -> dict[str, Any] | None:
+        row = dict(json.loads(evenkeel("readiness", *place, "--json")))
+        return None if "rebalancing (" in str(row["why"]) else row
+
+    return wait_until(at_rest, 60, f"{members.name} at rest", interval=1)
 
 
 def refused(members: Members) -> str:
