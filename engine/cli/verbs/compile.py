@@ -6,7 +6,7 @@ from ..options import epilog
 
 EPILOG = epilog(
     [
-        "evenkeel admin compile                               # once per installation, half a minute",
+        "evenkeel admin compile                               # once per installation, a minute",
         "evenkeel admin compile                               # in an image, before its last USER",
     ],
     [0, 2],
