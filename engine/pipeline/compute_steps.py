@@ -126,6 +126,11 @@ WORK: Mapping[str, Callable[[Lake, Settings, str], Work]] = {
 """What can be made in one pass."""
 
 
+def steps_of(what: str) -> list[str]:
+    """The steps whose results a key of `WORK` names, in order."""
+    return what.split(" and ")
+
+
 def size_of(lake: Lake, snapshot_id: str, pattern: str = "*") -> int:
     """
     The partitions and members of the groups of a snapshot, which decide whether Spark computes it.
@@ -231,7 +236,7 @@ def run_steps(
     write = Write(lake, snapshot_id, WORK[what](lake, settings, snapshot_id))
     written = spread(work_of(lake, snapshot_id, pattern), write)
     facts = made_by(settings, pattern) | {"computed_by": computed_by}
-    for step in what.split(" and "):
+    for step in steps_of(what):
         parts = [each[step] for each in written]
         if pattern != "*":
             others = rows_of_others(lake, snapshot_id, step, pattern)
