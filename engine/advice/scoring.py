@@ -150,14 +150,13 @@ class Judge:
         same = count_by(owner != self.group.owner, self.group.partition_start) == 0
         pairs = zip(self._judges, same.tolist(), strict=True)
         known = [judge.live if is_live else None for judge, is_live in pairs]
-        columns = self._changes(owner)
-        if None in known:
-            columns |= self._columns(owner)
+        changes = self._changes(owner)
+        columns = changes | (self._columns(owner) if None in known else {})
         rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
         return [
             Score(**row)
             if live is None
-            else Score.of(live, **{name: row[name] for name in ("moves", "newly_owned", "unowned")})
+            else Score.of(live, **{name: row[name] for name in changes})
             for live, row in zip(known, rows, strict=True)
         ]
 
