@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from evenkeel.engine.config import SECRET_KEYS, Settings
 from evenkeel.engine.model.errors import EvenkeelError
 from evenkeel.engine.model.garbage import collect_seldom
-from evenkeel.engine.pipeline.compute_steps import Write, Written, run_steps
+from evenkeel.engine.pipeline.compute_steps import Steps, Write, Written, run_steps
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.snapshots.chunks import CHUNK, Chunk, cut
 from evenkeel.spark_tasks.spark_settings import Place
@@ -45,7 +45,7 @@ def run_chunks(
     spark: SparkSession,
     lake: Lake,
     settings: Settings,
-    what: str,
+    steps: Steps,
     snapshot_id: str,
     pattern: str,
     smallest: int,
@@ -57,7 +57,7 @@ def run_chunks(
         spark: The session.
         lake: The lake; every worker opens it again.
         settings: The configuration.
-        what: A key of `pipeline.compute_steps.WORK`.
+        steps: A key of `pipeline.compute_steps.WORK`.
         snapshot_id: Id of the snapshot.
         pattern: Shell pattern of group ids; rows of other groups are kept.
         smallest: Smallest number of partitions and members for a chunk of its own.
@@ -71,7 +71,7 @@ def run_chunks(
         return on_workers(spark, plan(spark, sizes, smallest), write)
 
     known = without_secrets(settings)
-    run_steps(lake, known, what, snapshot_id, pattern, spread, computed_by="spark")
+    run_steps(lake, known, steps, snapshot_id, pattern, spread, computed_by="spark")
 
 
 def plan(spark: SparkSession, work: Mapping[str, int], smallest: int) -> list[Chunk]:

@@ -13,6 +13,7 @@ import sys
 from pyspark.sql import SparkSession
 
 from evenkeel.engine.config import Settings
+from evenkeel.engine.pipeline.compute_steps import METRICS
 from evenkeel.engine.ports import Lake
 from evenkeel.spark_tasks.chunk_tasks import run_chunks
 from evenkeel.spark_tasks.job import run_job
@@ -30,7 +31,7 @@ def run(
     Raises:
         SnapshotNotFound: The lake doesn't have the snapshot.
     """
-    run_chunks(spark, lake, settings, "metrics", snapshot_id, pattern, SMALLEST)
+    run_chunks(spark, lake, settings, METRICS, snapshot_id, pattern, SMALLEST)
 
 
 def main(arguments: list[str] | None = None) -> int:

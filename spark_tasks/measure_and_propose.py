@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.text import printable
-from evenkeel.engine.pipeline.compute_steps import BOTH
+from evenkeel.engine.pipeline.compute_steps import BOTH, CANDIDATES, METRICS, Steps
 from evenkeel.engine.ports import Lake
 from evenkeel.spark_tasks import compute_metrics, propose_candidates
 from evenkeel.spark_tasks.chunk_tasks import run_chunks
@@ -39,9 +39,9 @@ def run(
     run_chunks(spark, lake, settings, BOTH, snapshot_id, pattern, smallest)
 
 
-RUNS: Mapping[str, Run] = {
-    "metrics": compute_metrics.run,
-    "candidates": propose_candidates.run,
+RUNS: Mapping[Steps, Run] = {
+    METRICS: compute_metrics.run,
+    CANDIDATES: propose_candidates.run,
     BOTH: run,
 }
 """What Spark can make in one pass."""
@@ -67,7 +67,7 @@ def measure_and_propose(
     @contextmanager
     def started() -> Iterator[pipeline.Compute]:
         with opened(f"evenkeel {snapshot_id}", settings.lake) as spark:
-            yield lambda what, one, groups: RUNS[what](spark, lake, settings, one, groups)
+            yield lambda steps, one, groups: RUNS[steps](spark, lake, settings, one, groups)
 
     pipeline.compute(
         lake, settings, snapshot_id, pattern, also, started(), _tell, failures=PySparkException

@@ -57,8 +57,11 @@ class Write:
 Spread = Callable[[Mapping[str, int], Write], list[Written]]
 """Writes all chunks of groups, whose work it is given."""
 
-Compute = Callable[[str, str, str], object]
-"""Makes what a key of `WORK` names, of a snapshot and a shell pattern of groups."""
+Steps = tuple[str, ...]
+"""Steps that are made in one pass: a key of `WORK`."""
+
+Compute = Callable[[Steps, str, str], object]
+"""Makes some steps of a snapshot and a shell pattern of groups."""
 
 ALSO = timedelta(minutes=3)
 """Time budget for superseded snapshots."""
@@ -112,23 +115,17 @@ def candidates_work(lake: Lake, settings: Settings, snapshot_id: str) -> Work:
     return work
 
 
-STEPS = ("metrics", "candidates")
-"""The steps in order, by the name of their results in the lake."""
+METRICS: Steps = ("metrics",)
+CANDIDATES: Steps = ("candidates",)
+BOTH: Steps = METRICS + CANDIDATES
+"""Both steps in order, by the names of their results in the lake."""
 
-BOTH = " and ".join(STEPS)
-"""Both steps in one pass."""
-
-WORK: Mapping[str, Callable[[Lake, Settings, str], Work]] = {
-    "metrics": metrics_work,
-    "candidates": candidates_work,
+WORK: Mapping[Steps, Callable[[Lake, Settings, str], Work]] = {
+    METRICS: metrics_work,
+    CANDIDATES: candidates_work,
     BOTH: partial(metrics_work, then_candidates=True),
 }
 """What can be made in one pass."""
-
-
-def steps_of(what: str) -> list[str]:
-    """The steps whose results a key of `WORK` names, in order."""
-    return what.split(" and ")
 
 
 def size_of(lake: Lake, snapshot_id: str, pattern: str = "*") -> int:
@@ -179,20 +176,20 @@ def compute(
         return made
 
     # what follows from rows that are made anew is made anew
-    left = " and ".join(dropwhile(exists, STEPS))
+    left = tuple(dropwhile(exists, BOTH))
     behind = [other for other in also if not is_made(lake, settings, "metrics", other)]
     if not left and not behind:
         return
     with started as run:
 
-        def timed(what: str, one: str, groups: str) -> None:
+        def timed(steps: Steps, one: str, groups: str) -> None:
             since = time.monotonic()
-            run(what, one, groups)
-            tell(f"{what} of {one}: {time.monotonic() - since:.1f} s")
+            run(steps, one, groups)
+            tell(f"{' and '.join(steps)} of {one}: {time.monotonic() - since:.1f} s")
 
         if left:
             timed(left, snapshot_id, pattern)
-        on_the_way(behind, lambda other: timed("metrics", other, "*"), ALSO, tell, failures)
+        on_the_way(behind, lambda other: timed(METRICS, other, "*"), ALSO, tell, failures)
 
 
 @contextmanager
@@ -202,8 +199,8 @@ def in_this_process(lake: Lake, settings: Settings) -> Iterator[Compute]:
     def one_by_one(sizes: Mapping[str, int], write: Write) -> list[Written]:
         return [write(chunk.number, chunk.groups) for chunk in cut(sizes, CHUNK)]
 
-    def run(what: str, snapshot_id: str, pattern: str) -> None:
-        run_steps(lake, settings, what, snapshot_id, pattern, one_by_one, "evenkeel")
+    def run(steps: Steps, snapshot_id: str, pattern: str) -> None:
+        run_steps(lake, settings, steps, snapshot_id, pattern, one_by_one, "evenkeel")
 
     yield run
 
@@ -211,7 +208,7 @@ def in_this_process(lake: Lake, settings: Settings) -> Iterator[Compute]:
 def run_steps(
     lake: Lake,
     settings: Settings,
-    what: str,
+    steps: Steps,
     snapshot_id: str,
     pattern: str,
     spread: Spread,
@@ -223,7 +220,7 @@ def run_steps(
     Args:
         lake: The lake.
         settings: The configuration.
-        what: A key of `WORK`.
+        steps: A key of `WORK`.
         snapshot_id: Id of the snapshot.
         pattern: Shell pattern of group ids; rows of other groups are kept.
         spread: Cuts the groups into chunks and writes each.
@@ -233,10 +230,10 @@ def run_steps(
         SnapshotNotFound: The lake doesn't have the snapshot, or the metrics that the step needs.
         EvenkeelError: An error that is not limited to a group.
     """
-    write = Write(lake, snapshot_id, WORK[what](lake, settings, snapshot_id))
+    write = Write(lake, snapshot_id, WORK[steps](lake, settings, snapshot_id))
     written = spread(work_of(lake, snapshot_id, pattern), write)
     facts = made_by(settings, pattern) | {"computed_by": computed_by}
-    for step in steps_of(what):
+    for step in steps:
         parts = [each[step] for each in written]
         if pattern != "*":
             others = rows_of_others(lake, snapshot_id, step, pattern)

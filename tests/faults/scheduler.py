@@ -29,7 +29,7 @@ from evenkeel.dags import outages, runtime
 from evenkeel.engine import pipeline
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.tables import Table, empty
-from evenkeel.engine.pipeline.compute_steps import steps_of
+from evenkeel.engine.pipeline.compute_steps import Steps
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.snapshots import METRICS, SNAPSHOT, STEPS, VALIDATION
 from tests.faults.clock import Clock
@@ -258,8 +258,8 @@ def measure_and_propose(snapshot_id: str, run: str, made: Make) -> None:
     with runtime.computing(snapshot_id, "*") as ports:
         lake, settings = ports.lake, ports.settings
 
-        def make(what: str, one: str, pattern: str) -> None:
-            for step in steps_of(what):
+        def make(steps: Steps, one: str, pattern: str) -> None:
+            for step in steps:
                 lake.write(step, one, made(step, lake, settings, one), pipeline.made_by(settings))
 
         started = nullcontext(make)

@@ -13,7 +13,7 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model.errors import SnapshotNotFound
-from evenkeel.engine.pipeline.compute_steps import BOTH
+from evenkeel.engine.pipeline.compute_steps import BOTH, CANDIDATES, METRICS
 from evenkeel.spark_tasks import job as mains
 from evenkeel.spark_tasks import measure_and_propose as job
 from tests.helpers.snapshots import group, make_snapshot, snapshot_id, store, topic
@@ -51,7 +51,7 @@ def did(monkeypatch, tmp_path):
     def making(what):
         def run(spark, lake, settings, one, pattern):
             told.append((what, one, pattern))
-            for rows in what.split(" and "):
+            for rows in what:
                 lake.write(rows, one, computed(rows, one), pipeline.made_by(settings, pattern))
 
         return run
@@ -69,7 +69,7 @@ def of(number, what=BOTH, pattern="*"):
 def test_both_steps_in_one_pass_then_those_that_were_overtaken(did):
     """In one session; a superseded snapshot gets its metrics alone."""
     job.measure_and_propose(SETTINGS, snapshot_id(2), also=[snapshot_id(1), snapshot_id(0)])
-    assert did.told == ["session", of(2), of(1, "metrics"), of(0, "metrics")]
+    assert did.told == ["session", of(2), of(1, METRICS), of(0, METRICS)]
 
 
 def test_what_is_in_the_lake_is_not_made_again(did):
@@ -78,7 +78,7 @@ def test_what_is_in_the_lake_is_not_made_again(did):
     did.told.clear()
     for _ in range(2):
         job.measure_and_propose(SETTINGS, snapshot_id(2), also=[snapshot_id(2)])
-    assert did.told == ["session", of(2, "candidates")]
+    assert did.told == ["session", of(2, CANDIDATES)]
 
 
 def test_other_rules_other_code_and_other_groups_are_no_reason_to_skip(did, monkeypatch):
@@ -97,7 +97,7 @@ def test_other_rules_other_code_and_other_groups_are_no_reason_to_skip(did, monk
 def test_metrics_that_are_made_anew_have_candidates_made_of_them(did):
     """Whoever measures some groups alone leaves candidates of before; the next run makes both."""
     job.measure_and_propose(SETTINGS, snapshot_id(2))
-    job.RUNS["metrics"](None, did.lake, SETTINGS, snapshot_id(2), "g*")
+    job.RUNS[METRICS](None, did.lake, SETTINGS, snapshot_id(2), "g*")
     did.told.clear()
     job.measure_and_propose(SETTINGS, snapshot_id(2))
     assert did.told == ["session", of(2)]
@@ -113,7 +113,7 @@ def test_an_unknown_snapshot_is_said_before_spark_starts(did):
 def test_an_overtaken_snapshot_that_fails_holds_nobody_up(did, capsys):
     """It is told in a line, and the next is measured."""
     job.measure_and_propose(SETTINGS, snapshot_id(2), also=[snapshot_id(9), snapshot_id(0)])
-    assert did.told[-1] == of(0, "metrics")
+    assert did.told[-1] == of(0, METRICS)
     assert f"superseded snapshot {snapshot_id(9)}: " in capsys.readouterr().out
 
 
