@@ -30,6 +30,7 @@ from ..model.tables import (
     Table,
     Texts,
     list_of,
+    nulls,
     struct_of,
 )
 
@@ -114,11 +115,20 @@ def from_arrow(table: pa.Table, schema: Schema | None = None) -> Table:
         if wanted is not None and _plain(column.type) != type_of(wanted):
             column = column.cast(type_of(wanted))
         try:
-            array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-            columns[name] = _series(array, kind_of(column.type))
+            columns[name] = _column(column, kind_of(column.type))
         except KindError as problem:
             raise KindError(f"column {name}: {problem}") from problem
     return Table(columns, len(table))
+
+
+def _column(column: pa.ChunkedArray, kind: Kind) -> Series:
+    if not len(column):
+        return nulls(0, kind)  # to make a chunk where there is none, Arrow would import pandas
+    first = column.chunk(0)
+    array = first if column.num_chunks == 1 else column.combine_chunks()
+    if pa.types.is_dictionary(array.type) and len(array.dictionary) > len(first.dictionary):
+        return _texts(array, kind, is_joined=True)
+    return _series(array, kind)
 
 
 def _plain(type_: pa.DataType) -> pa.DataType:
@@ -168,13 +178,18 @@ def _bits(buffer: Any, offset: int, count: int) -> Flags:
     return flags
 
 
-def _texts(array: Any, kind: Kind) -> Texts:
+def _texts(array: Any, kind: Kind, *, is_joined: bool = False) -> Texts:
+    """Texts; words that were *joined* of several chunks are different ones, in files of others they need not be."""
     encoded = array
     if not pa.types.is_dictionary(array.type):
         encoded = array.dictionary_encode()
-    elif len(array.dictionary.unique()) < len(array.dictionary) or array.dictionary.null_count:
-        encoded = array.cast(type_of(kind)).dictionary_encode()  # as files of others may have it
+    elif array.dictionary.null_count or not (is_joined or _are_different(array.dictionary)):
+        encoded = array.cast(type_of(kind)).dictionary_encode()
     return Texts(_filled(encoded.indices, NONE), _Words(encoded.dictionary), kind)
+
+
+def _are_different(words: pa.Array) -> bool:
+    return len(words.unique()) == len(words)
 
 
 class _Words(Sequence[Any]):
@@ -195,7 +210,7 @@ class _Words(Sequence[Any]):
         return len(self._words)
 
     def __getitem__(self, place: Any) -> Any:
-        return self._listed[place]
+        return self._listed[place] if "_listed" in vars(self) else self._words[place].as_py()
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._listed)
