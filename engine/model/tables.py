@@ -228,9 +228,12 @@ class Texts(Series):
         return Texts(self.places[start:stop], self.words, self.kind)
 
     def to_pylist(self) -> list[Any]:
-        few = len(self.places) < len(self.words) // 50
-        words = self.words if few else [*self.words]
-        return [None if place < 0 else words[place] for place in self.places.tolist()]
+        return self._words_at(self.places)
+
+    def _words_at(self, places: npt.NDArray[Any]) -> list[Any]:
+        """The words at some places; where they are few of many, no others become Python's."""
+        words = self.words if len(places) < len(self.words) // 10 else [*self.words]
+        return [None if place < 0 else words[place] for place in places.tolist()]
 
     def equals(self, other: Series) -> bool:
         if not isinstance(other, Texts) or self.kind != other.kind or len(self) != len(other):
@@ -240,18 +243,17 @@ class Texts(Series):
         return np.array_equal(places, other.places)
 
     @cached_property
-    def _short(self) -> tuple[Sequence[Any], Indices]:
+    def short(self) -> tuple[Sequence[Any], Indices]:
         """Words and places; only words that are used where there are fewer rows than words, as in a part of a table."""
         if len(self.places) >= len(self.words):
             return self.words, self.places
         used, places = np.unique(self.places, return_inverse=True)
         unknown = int(len(used) > 0 and used[0] == NONE)
-        words = [self.words[place] for place in used[unknown:].tolist()]
-        return words, (places - unknown).astype(np.int32)
+        return self._words_at(used[unknown:]), (places - unknown).astype(np.int32)
 
     def codes(self) -> Ints:
-        words, places = self._short
-        order = sorted(range(len(words)), key=words.__getitem__)
+        words, places = self.short
+        order = sorted(range(len(words)), key=[*words].__getitem__)
         ranks = np.full(len(order) + 1, NONE, np.int64)
         ranks[order] = np.arange(len(order))
         codes: Ints = ranks[places]
@@ -267,7 +269,7 @@ class Texts(Series):
         Args:
             words: The others, or the place of each (`places_of`).
         """
-        own, own_places = self._short
+        own, own_places = self.short
         place_of = words if isinstance(words, Mapping) else places_of(words)
         places = [*map(place_of.get, own, repeat(NONE)), NONE]
         found: Ints = np.array(places, np.int64)[own_places]
@@ -276,7 +278,7 @@ class Texts(Series):
     def is_in(self, words: Iterable[Any]) -> Flags:
         """(n) whether each value is one of some; an unknown one is not."""
         wanted = words if isinstance(words, set | frozenset | Mapping) else {*words}
-        words, places = self._short
+        words, places = self.short
         there = np.array([*map(wanted.__contains__, words), False], np.bool_)
         found: Flags = there[places]
         return found
@@ -298,7 +300,7 @@ class Texts(Series):
         if there[:-1].all():
             return self
         place = np.where(there, np.cumsum(there) - 1, NONE)
-        words = [self.words[at] for at in np.flatnonzero(there).tolist()]
+        words = self._words_at(np.flatnonzero(there))
         return Texts(place[self.places], words, self.kind)
 
 
@@ -701,9 +703,9 @@ def _joined(parts: Sequence[Texts]) -> Texts:
         return Texts(np.concatenate([each.places for each in parts]), parts[0].words, parts[0].kind)
     place_of: dict[Any, int] = {}
     places = []
-    for each in parts:
-        own = [place_of.setdefault(word, len(place_of)) for word in each.words]
-        places.append(np.array([*own, NONE], np.int32)[each.places])
+    for words, own_places in (each.short for each in parts):
+        own = [place_of.setdefault(word, len(place_of)) for word in words]
+        places.append(np.array([*own, NONE], np.int32)[own_places])
     return Texts(np.concatenate(places), [*place_of], parts[0].kind)
 
 
