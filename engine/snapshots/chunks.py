@@ -115,12 +115,13 @@ def _counts(column: Texts) -> dict[str, int]:
 
 def _subscribed(members: Table, sizes: Mapping[str, int]) -> dict[str, int]:
     """Partitions of the topics that each group's members subscribe to."""
-    lists = members["subscription"]
-    groups = members["group_id"].take(lists.rows).to_pylist()
-    partitions: dict[str, int] = {}
-    for group, topic in dict.fromkeys(zip(groups, lists.entries.to_pylist(), strict=True)):
-        partitions[group] = partitions.get(group, 0) + sizes.get(topic, 0)
-    return partitions
+    lists, groups = members["subscription"], members["group_id"]
+    topics = lists.entries
+    size = np.array([0, *(sizes.get(topic, 0) for topic in topics.words)])
+    first = groups.places[lists.rows].astype(np.int64) * len(size)
+    group, topic = np.divmod(np.unique(first + topics.places + 1), len(size))
+    partitions = np.bincount(group, size[topic], minlength=len(groups.words)).astype(np.int64)
+    return dict(zip(groups.words, partitions.tolist(), strict=True))
 
 
 def in_halves(
