@@ -20,7 +20,8 @@ def may_speak(candidates: Table, live: Ints) -> Flags:
     (n) whether a candidate has a forecast, or a figure that is better than that of its group's live assignment.
 
     Without one a switch to it gains nothing, and no reason to stay names it other than in a list (`decide`). Reasons to
-    stay look at fewer figures, and only at what a group can get.
+    stay look at fewer figures, and only at what a group can get. What it cannot get is named only where it would pay:
+    by its forecast, where that gains in nine of ten futures.
 
     Args:
         candidates: Scores and forecasts, one row per candidate.
@@ -30,7 +31,9 @@ def may_speak(candidates: Table, live: Ints) -> Flags:
     def figure(name: str) -> Floats:
         return floats_of(candidates[name])
 
-    speaks: Flags = candidates["forecast_lag_expected"].known.copy()
+    able = candidates["feasibility"].index_in(ABLE) != NONE
+    speaks: Flags = candidates["forecast_lag_expected"].known & able
+    speaks |= figure("forecast_gain_low") > 0
     for name in SMALLER:
         own = figure(name)
         speaks |= own < own[live]
@@ -40,5 +43,5 @@ def may_speak(candidates: Table, live: Ints) -> Flags:
     evener = is_known & (even | (spread < spread[live]))
     uneven = is_known & ~even
     better = (share[live] - share >= LEAST_SHARE) | (uneven[live] & evener)
-    speaks |= better & (candidates["feasibility"].index_in(ABLE) != NONE)
+    speaks |= better & able
     return speaks

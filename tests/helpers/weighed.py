@@ -123,11 +123,12 @@ def drains(seconds: float | None) -> Any:
 def decided(*candidates: Candidate, policy: Policy = ONCE, **more: Any) -> Advice:
     """What a group of ten partitions is told; the integrals of its candidates are without their price."""
     stays = next((one.forecast for one in candidates if one.strategy == "live"), None)
-    held = [_gaining(stays, one) if one.strategy != "live" else one for one in candidates]
+    held = [gaining(stays, one) if one.strategy != "live" else one for one in candidates]
     return decide(group="g", candidates=held, partitions=10, policy=policy, **more)
 
 
-def _gaining(stays: Forecast | None, one: Candidate) -> Candidate:
+def gaining(stays: Forecast | None, one: Candidate) -> Candidate:
+    """A candidate with what its forecast gains beside that of who stays."""
     ahead = one.forecast
     if stays is None or ahead is None:
         return one

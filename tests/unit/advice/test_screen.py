@@ -16,7 +16,7 @@ from evenkeel.engine.model.figures import Forecast, Score
 from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.model.tables import TEXT, Table, column
 from evenkeel.engine.records import row_of, schema_of
-from tests.helpers.weighed import candidate, decided, forecast
+from tests.helpers.weighed import candidate, decided, forecast, gaining
 
 SHARES = (None, 0.3, 0.5)
 FIGURES: dict[str, tuple[Any, ...]] = {
@@ -28,7 +28,8 @@ FIGURES: dict[str, tuple[Any, ...]] = {
     "cross_rack_cost_per_month": (None, 10.0, 80.0),
     "unowned": (0, 1),
 }
-AHEAD = (None, None, None, forecast(100, used=0.4), forecast(5000, used=0.9), forecast(9000))
+DEAR = forecast(100, used=0.4, gain_low=-2e5, offset_seconds=3e5)
+AHEAD = (None, None, None, forecast(100, used=0.4), forecast(5000, used=0.9), forecast(9000), DEAR)
 FEASIBLE = (Feasibility.NEEDS_RESTART, Feasibility.NOT_DEPLOYABLE)
 DIAGNOSES = (None, Diagnosis.HEALTHY, Diagnosis.SKEWED_LOAD, Diagnosis.UNDER_PROVISIONED)
 
@@ -42,7 +43,8 @@ def candidates(draw: Random) -> list[Candidate]:
         changed = draw.sample([*FIGURES], draw.randint(0, 2))
         own = figures | {each: draw.choice(FIGURES[each]) for each in changed}
         ahead = draw.choice((stays, draw.choice(AHEAD)))
-        every.append(candidate(name, draw.choice(FEASIBLE), ahead=ahead, **own))
+        one = candidate(name, draw.choice(FEASIBLE), ahead=ahead, **own)
+        every.append(gaining(stays, one))
     return every
 
 
