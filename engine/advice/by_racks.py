@@ -125,17 +125,18 @@ def _money(live: Score, other: Score, least: float) -> _Saving | None:
 def _traffic(standing: LiveAndCandidate, other: Score) -> _Saving | None:
     """Bytes, else records, per day; None where neither is known."""
     live, policy = standing.score, standing.policy
-    fact = compared(FactKind.REMARK, "cross_rack_bytes_per_second", live, other)
-    least = policy.least_saving_bytes_per_day
-    if fact.before is None or fact.after is None:
+    before, after = live.cross_rack_bytes_per_second, other.cross_rack_bytes_per_second
+    if before is not None and after is not None:
+        fact = compared(FactKind.REMARK, "cross_rack_bytes_per_second", live, other)
+        least = policy.least_saving_bytes_per_day
+    else:
         before, after = _records(standing, live), _records(standing, other)
+        if before is None or after is None:
+            return None
         measure = "cross_rack_records_per_second"
         fact = remark(measure, before=before, after=after, unit="offsets/s")
         least = policy.least_saving_records_per_day
-    if fact.before is None or fact.after is None:
-        return None
-    saved = (fact.before - fact.after) * SECONDS_PER_DAY
-    return _Saving(fact=fact, saved=saved, least=least)
+    return _Saving(fact=fact, saved=(before - after) * SECONDS_PER_DAY, least=least)
 
 
 def _records(standing: LiveAndCandidate, score: Score) -> float | None:

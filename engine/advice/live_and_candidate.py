@@ -116,14 +116,11 @@ class LiveAndCandidate:
     def _at_stake(self, candidate: Candidate) -> tuple[float | None, float | None]:
         """With the live assignment and with the candidate's: overload since the snapshot before, or time to drain."""
         if self.diagnosis is Diagnosis.CATCHING_UP:
-            ends = (
-                score.drain_seconds if score else None for score in (self.score, candidate.score)
-            )
-        else:
-            ahead = (self.forecast, candidate.forecast)
-            ends = (each.overload_per_second if each else None for each in ahead)
-        now, then = ends
-        return now, then
+            score = candidate.score
+            return self.score.drain_seconds, score.drain_seconds if score else None
+        stays, ahead = self.forecast, candidate.forecast
+        now = stays.overload_per_second if stays else None
+        return now, ahead.overload_per_second if ahead else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
