@@ -57,7 +57,7 @@ CREATE OR REPLACE FUNCTION delete_rows_of_snapshots() RETURNS trigger LANGUAGE p
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY['member_metrics', 'partition_latest', 'partition_worst', 'candidate'] LOOP
+    FOREACH name IN ARRAY ARRAY['member_metrics', 'partition_block', 'partition_worst', 'candidate'] LOOP
         EXECUTE format('DELETE FROM %I.%I AS own USING gone WHERE own.snapshot_id = gone.snapshot_id',
             TG_TABLE_SCHEMA, name);
     END LOOP;

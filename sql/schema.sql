@@ -350,71 +350,76 @@ COMMENT ON COLUMN rebalance.pause_basis IS 'Source of this pause: configured, ob
 COMMENT ON COLUMN rebalance.with_remedy IS 'The same with other settings: a list of {remedy, partition_seconds, delayed_records}.';
 COMMENT ON COLUMN rebalance.facts IS 'Evidence, as in group_metrics.';
 
-CREATE TABLE partition_latest (
+CREATE TABLE partition_block (
     snapshot_id TEXT NOT NULL,
     cluster TEXT NOT NULL,
     group_id TEXT NOT NULL,
     config_version TEXT NOT NULL,
     topic TEXT NOT NULL,
-    topic_id TEXT,
-    partition INTEGER NOT NULL,
-    subscribed BOOLEAN,
-    begin_offset BIGINT,
-    end_offset BIGINT,
-    committed_offset BIGINT,
-    lag BIGINT,
-    lag_basis TEXT NOT NULL,
-    lost_records BIGINT,
-    production_per_second DOUBLE PRECISION,
-    consumption_per_second DOUBLE PRECISION,
-    time_lag_seconds DOUBLE PRECISION,
-    time_lag_basis TEXT NOT NULL,
-    time_to_loss_seconds DOUBLE PRECISION,
-    status TEXT NOT NULL,
-    member_id TEXT,
-    cross_rack BOOLEAN,
-    committed_at TIMESTAMP WITH TIME ZONE,
-    end_at TIMESTAMP WITH TIME ZONE,
-    counted BOOLEAN,
-    lag_for_strategies BIGINT,
-    production_deviation_per_second DOUBLE PRECISION,
-    consumption_deviation_per_second DOUBLE PRECISION,
-    bytes_per_record DOUBLE PRECISION,
-    bytes_per_record_basis TEXT,
-    CONSTRAINT partition_latest_pkey PRIMARY KEY (snapshot_id, group_id, topic, partition)
-);
+    first_partition INTEGER NOT NULL,
+    words TEXT[] NOT NULL,
+    topic_id SMALLINT[] NOT NULL,
+    partition INTEGER[] NOT NULL,
+    subscribed BOOLEAN[] NOT NULL,
+    begin_offset BIGINT[] NOT NULL,
+    end_offset BIGINT[] NOT NULL,
+    committed_offset BIGINT[] NOT NULL,
+    lag BIGINT[] NOT NULL,
+    lag_basis SMALLINT[] NOT NULL,
+    lost_records BIGINT[] NOT NULL,
+    production_per_second DOUBLE PRECISION[] NOT NULL,
+    consumption_per_second DOUBLE PRECISION[] NOT NULL,
+    time_lag_seconds DOUBLE PRECISION[] NOT NULL,
+    time_lag_basis SMALLINT[] NOT NULL,
+    time_to_loss_seconds DOUBLE PRECISION[] NOT NULL,
+    status SMALLINT[] NOT NULL,
+    member_id SMALLINT[] NOT NULL,
+    cross_rack BOOLEAN[] NOT NULL,
+    committed_at TIMESTAMP WITH TIME ZONE[] NOT NULL,
+    end_at TIMESTAMP WITH TIME ZONE[] NOT NULL,
+    counted BOOLEAN[] NOT NULL,
+    lag_for_strategies BIGINT[] NOT NULL,
+    production_deviation_per_second DOUBLE PRECISION[] NOT NULL,
+    consumption_deviation_per_second DOUBLE PRECISION[] NOT NULL,
+    bytes_per_record DOUBLE PRECISION[] NOT NULL,
+    bytes_per_record_basis SMALLINT[] NOT NULL,
+    CONSTRAINT partition_block_pkey PRIMARY KEY (snapshot_id, group_id, topic, first_partition)
+)
+ WITH (toast_tuple_target = 8160);
 
-COMMENT ON TABLE partition_latest IS 'One row per partition of a group in the newest snapshot with metrics. Earlier ones are in the lake.';
-COMMENT ON COLUMN partition_latest.snapshot_id IS 'Id of the snapshot.';
-COMMENT ON COLUMN partition_latest.cluster IS 'Configured name of the cluster.';
-COMMENT ON COLUMN partition_latest.group_id IS 'Consumer group.';
-COMMENT ON COLUMN partition_latest.config_version IS 'Hash of the configuration that it was computed with.';
-COMMENT ON COLUMN partition_latest.topic IS 'Name of the topic.';
-COMMENT ON COLUMN partition_latest.topic_id IS 'Id of the topic; a topic that is deleted and recreated gets a new id.';
-COMMENT ON COLUMN partition_latest.partition IS 'Number of the partition in its topic.';
-COMMENT ON COLUMN partition_latest.subscribed IS 'True if a member subscribes to the topic; null if unknown, as during a rebalance.';
-COMMENT ON COLUMN partition_latest.begin_offset IS 'Log start offset.';
-COMMENT ON COLUMN partition_latest.end_offset IS 'High watermark, or the last stable offset for a group with isolation.level=read_committed.';
-COMMENT ON COLUMN partition_latest.committed_offset IS 'Committed offset, for a share group the start offset; null if there is none.';
-COMMENT ON COLUMN partition_latest.lag IS 'Lag in offsets, from the committed offset to the end offset; null if unknown.';
-COMMENT ON COLUMN partition_latest.lag_basis IS 'Basis of the lag: the case of its definition that applies.';
-COMMENT ON COLUMN partition_latest.lost_records IS 'Number of offsets that retention deleted before the group consumed them.';
-COMMENT ON COLUMN partition_latest.production_per_second IS 'Incoming rate, in offsets per second.';
-COMMENT ON COLUMN partition_latest.consumption_per_second IS 'Committed offsets per second.';
-COMMENT ON COLUMN partition_latest.time_lag_seconds IS 'Age of the record at the committed offset, in seconds.';
-COMMENT ON COLUMN partition_latest.time_lag_basis IS 'Source of that age.';
-COMMENT ON COLUMN partition_latest.time_to_loss_seconds IS 'Seconds until the log start reaches the committed offset.';
-COMMENT ON COLUMN partition_latest.status IS 'Status, from best to worst: OK, UNKNOWN, WARN, STALL, STOP, REWIND.';
-COMMENT ON COLUMN partition_latest.member_id IS 'Id of its owner; null if it has none.';
-COMMENT ON COLUMN partition_latest.cross_rack IS 'True if the rack of its owner has no replica; null if a rack is unknown.';
-COMMENT ON COLUMN partition_latest.committed_at IS 'Time when the committed offset was read.';
-COMMENT ON COLUMN partition_latest.end_at IS 'Time when the end offset was read.';
-COMMENT ON COLUMN partition_latest.counted IS 'True if it is part of the totals of the group.';
-COMMENT ON COLUMN partition_latest.lag_for_strategies IS 'Lag that strategies use; without a commit, the lag of the configured reset, otherwise 0 (KIP-169).';
-COMMENT ON COLUMN partition_latest.production_deviation_per_second IS 'Standard deviation of the incoming rate between snapshots; null with fewer than two intervals.';
-COMMENT ON COLUMN partition_latest.consumption_deviation_per_second IS 'Standard deviation of the commit rate between snapshots; null with fewer than two intervals.';
-COMMENT ON COLUMN partition_latest.bytes_per_record IS 'Average compressed size of a record in bytes; null if unknown.';
-COMMENT ON COLUMN partition_latest.bytes_per_record_basis IS 'Source of that size: log directory, other partitions of the topic, configured, unknown.';
+COMMENT ON TABLE partition_block IS 'One row per up to 32 partitions of a topic of a group, as arrays, for the view partition_latest.';
+COMMENT ON COLUMN partition_block.snapshot_id IS 'Id of the snapshot.';
+COMMENT ON COLUMN partition_block.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN partition_block.group_id IS 'Consumer group.';
+COMMENT ON COLUMN partition_block.config_version IS 'Hash of the configuration that it was computed with.';
+COMMENT ON COLUMN partition_block.topic IS 'Name of the topic.';
+COMMENT ON COLUMN partition_block.first_partition IS 'Number of the first of its partitions.';
+COMMENT ON COLUMN partition_block.words IS 'The different texts of its partitions; a column of texts has their places, from 1.';
+COMMENT ON COLUMN partition_block.topic_id IS 'Id of the topic; a topic that is deleted and recreated gets a new id.';
+COMMENT ON COLUMN partition_block.partition IS 'Number of the partition in its topic.';
+COMMENT ON COLUMN partition_block.subscribed IS 'True if a member subscribes to the topic; null if unknown, as during a rebalance.';
+COMMENT ON COLUMN partition_block.begin_offset IS 'Log start offset.';
+COMMENT ON COLUMN partition_block.end_offset IS 'High watermark, or the last stable offset for a group with isolation.level=read_committed.';
+COMMENT ON COLUMN partition_block.committed_offset IS 'Committed offset, for a share group the start offset; null if there is none.';
+COMMENT ON COLUMN partition_block.lag IS 'Lag in offsets, from the committed offset to the end offset; null if unknown.';
+COMMENT ON COLUMN partition_block.lag_basis IS 'Basis of the lag: the case of its definition that applies.';
+COMMENT ON COLUMN partition_block.lost_records IS 'Number of offsets that retention deleted before the group consumed them.';
+COMMENT ON COLUMN partition_block.production_per_second IS 'Incoming rate, in offsets per second.';
+COMMENT ON COLUMN partition_block.consumption_per_second IS 'Committed offsets per second.';
+COMMENT ON COLUMN partition_block.time_lag_seconds IS 'Age of the record at the committed offset, in seconds.';
+COMMENT ON COLUMN partition_block.time_lag_basis IS 'Source of that age.';
+COMMENT ON COLUMN partition_block.time_to_loss_seconds IS 'Seconds until the log start reaches the committed offset.';
+COMMENT ON COLUMN partition_block.status IS 'Status, from best to worst: OK, UNKNOWN, WARN, STALL, STOP, REWIND.';
+COMMENT ON COLUMN partition_block.member_id IS 'Id of its owner; null if it has none.';
+COMMENT ON COLUMN partition_block.cross_rack IS 'True if the rack of its owner has no replica; null if a rack is unknown.';
+COMMENT ON COLUMN partition_block.committed_at IS 'Time when the committed offset was read.';
+COMMENT ON COLUMN partition_block.end_at IS 'Time when the end offset was read.';
+COMMENT ON COLUMN partition_block.counted IS 'True if it is part of the totals of the group.';
+COMMENT ON COLUMN partition_block.lag_for_strategies IS 'Lag that strategies use; without a commit, the lag of the configured reset, otherwise 0 (KIP-169).';
+COMMENT ON COLUMN partition_block.production_deviation_per_second IS 'Standard deviation of the incoming rate between snapshots; null with fewer than two intervals.';
+COMMENT ON COLUMN partition_block.consumption_deviation_per_second IS 'Standard deviation of the commit rate between snapshots; null with fewer than two intervals.';
+COMMENT ON COLUMN partition_block.bytes_per_record IS 'Average compressed size of a record in bytes; null if unknown.';
+COMMENT ON COLUMN partition_block.bytes_per_record_basis IS 'Source of that size: log directory, other partitions of the topic, configured, unknown.';
 
 CREATE TABLE partition_worst (
     snapshot_id TEXT NOT NULL,

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
-from ..model.columns import Int32, Unit, Where, column, missing_where, record
+from ..model.columns import (
+    Int16,
+    Int32,
+    Unit,
+    Where,
+    as_in,
+    column,
+    columns_of,
+    missing_where,
+    record,
+)
 from ..model.facts import Fact
 from ..model.figures import Figures
 from ..model.pauses import Pause
@@ -20,6 +30,8 @@ from ..model.states import (
     Status,
     TimeLagBasis,
 )
+from ..model.tables import TEXT
+from .derivation import kind_of
 from .forecast_course import ForecastCourse
 from .keys import OfGroup
 from .pause_course import PauseCourse
@@ -352,8 +364,28 @@ class PartitionMetrics(OfGroup):
 
 
 @record
-class PartitionLatest(PartitionMetrics):
-    """One row per partition of a group in the newest snapshot with metrics. Earlier ones are in the lake."""
+class _BlockKey(OfGroup):
+    topic: str = as_in(PartitionMetrics, "topic")
+    first_partition: Int32 = column("Number of the first of its partitions.")
+    words: tuple[str, ...] = column(
+        "The different texts of its partitions; a column of texts has their places, from 1."
+    )
+
+
+def _block() -> type:
+    """The key, and a list for each column of `PartitionMetrics` that is not in it."""
+    key = {spec.name for spec in columns_of(_BlockKey)}
+    listed = [spec for spec in columns_of(PartitionMetrics) if spec.name not in key]
+    kinds = [Int16 if kind_of(one) == TEXT else Annotated[one.kind, one.bits] for one in listed]
+    fields = {spec.name: as_in(PartitionMetrics, spec.name) for spec in listed}
+    hints = {spec.name: tuple[kind, ...] for spec, kind in zip(listed, kinds, strict=True)}  # type: ignore[valid-type]
+    doc = "One row per up to 32 partitions of a topic of a group, as arrays, for the view partition_latest."
+    own = {**fields, "__annotations__": hints, "__doc__": doc, "__module__": __name__}
+    return record(type("PartitionBlock", (_BlockKey,), own))
+
+
+PartitionBlock = _block()
+"""A row of the table behind the view `partition_latest`, which has the columns of `PartitionMetrics`."""
 
 
 @record

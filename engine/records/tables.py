@@ -61,6 +61,7 @@ _JSON = JSONB(none_as_null=True)
 
 _TYPES: Mapping[Any, TypeEngine[Any]] = {
     str: Text(),
+    int: BigInteger(),
     float: Double(),
     bool: Boolean(),
     datetime: DateTime(timezone=True),
@@ -82,8 +83,6 @@ def type_of(spec: ColumnSpec) -> TypeEngine[Any]:
         return ARRAY(listed) if listed else _JSON
     if (spec.kind, spec.bits) in _SMALL:
         return _SMALL[spec.kind, spec.bits]
-    if spec.kind is int:
-        return BigInteger()
     if is_dataclass(spec.kind):
         return _JSON
     return _TYPES[str if issubclass(spec.kind, enum.Enum) else spec.kind]
@@ -197,10 +196,13 @@ REBALANCE = _table(
     Index("rebalance_of_group", "cluster", "group_id", "until"),
     key=("snapshot_id", "group_id"),
 )
-PARTITION_LATEST, PARTITION_WORST = (
-    _table(name, key=("snapshot_id", "group_id", "topic", "partition"))
-    for name in ("partition_latest", "partition_worst")
+PARTITION_BLOCK = _table(
+    "partition_block",
+    key=("snapshot_id", "group_id", "topic", "first_partition"),
+    # a row stays in its page, uncompressed
+    postgresql_with={"toast_tuple_target": 8160},
 )
+PARTITION_WORST = _table("partition_worst", key=("snapshot_id", "group_id", "topic", "partition"))
 CANDIDATE = _table("candidate", key=("snapshot_id", "group_id", "strategy"))
 
 CANDIDATE_SAMPLE = _table(

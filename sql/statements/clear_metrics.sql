@@ -17,7 +17,7 @@ WHERE snapshot_id = :snapshot_id;
 DELETE FROM partition_worst
 WHERE snapshot_id = :snapshot_id;
 
-DELETE FROM partition_latest
+DELETE FROM partition_block
 WHERE snapshot_id IN (
     SELECT older.snapshot_id
     FROM snapshot

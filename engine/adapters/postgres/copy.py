@@ -34,13 +34,15 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeEngine
 
-from ...model.arrays import Flags
-from ...model.tables import INT32, MOMENT, Lists, Numbers, Series, Table, Texts
+from ...model.arrays import Flags, Ints, starts_of
+from ...model.columns import columns_of
+from ...model.tables import INT16, INT32, MOMENT, Lists, Numbers, Series, Table, Texts
+from ...records import PartitionBlock
 from ...records.tables import METADATA
 from ..arrow import to_arrow
 
 CHUNK_VALUES = 50_000
-"""Rows and listed values that are encoded at a time, twice: memory grows with it, not with the table."""
+"""Rows, and values that a column lists, that are encoded at a time: memory grows with it, not with the table."""
 
 _COPY = SQL("COPY {target} ({columns}) FROM STDIN (FORMAT binary)")
 _START, _END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
@@ -66,6 +68,11 @@ NUL, INSTEAD = "\x00", "\ufffd"
 
 WORST = 20
 """How many partitions of each group are kept of every snapshot."""
+
+BLOCK = 32
+"""Partitions in a row at most: the arrays are short, so any value is found at once."""
+
+_SAME_IN_BLOCK = [spec.name for spec in columns_of(PartitionBlock) if spec.kind is str]
 
 
 def load(connection: Connection, table: Table, target: str) -> None:
@@ -97,18 +104,15 @@ def _ahead(encode: Callable[[Table], memoryview], parts: Iterable[Table]) -> Ite
 
 def pieces(table: Table, most: int) -> Iterator[Table]:
     """
-    A table in parts of about so many rows and listed values; a row with more is a part of its own.
+    A table in parts of about so many rows and values in a column of lists; a row with more is a part of its own.
 
     >>> from evenkeel.engine.model.tables import column, list_of
     >>> table = Table({"a": column([[1], [1, 2, 3, 4], None, []], list_of(INT32))})
     >>> [len(part) for part in pieces(table, 3)]
     [1, 2, 1]
     """
-    size = np.ones(len(table), np.int64)
-    for column in table.columns.values():
-        if isinstance(column, Lists):
-            size += column.lengths
-    part = np.cumsum(size) // most
+    lists = [each.lengths for each in table.columns.values() if isinstance(each, Lists)]
+    part = np.cumsum(1 + np.max([np.zeros(len(table), np.int64), *lists], axis=0)) // most
     ends = [*(np.flatnonzero(np.diff(part)) + 1).tolist(), len(table)] if len(table) else []
     start = 0
     for end in ends:
@@ -134,6 +138,57 @@ def worst(partitions: Table, most: int = WORST) -> Table:
     place = np.arange(len(order)) - np.searchsorted(sorted_group, sorted_group) + 1
     kept = place <= most
     return partitions.take(order[kept]).replaced(place=Numbers(place[kept], INT32))
+
+
+def blocks(partitions: Table, most: int = BLOCK) -> Table:
+    """
+    Partitions of a topic of a group beside each other as one row: lists of numbers, and of the places of texts.
+
+    >>> from evenkeel.engine.model.tables import TEXT
+    >>> schema = {"group_id": TEXT, "topic": TEXT, "partition": INT32, "member_id": TEXT}
+    >>> rows = [("a", "t", 0, None), ("a", "t", 1, "m-1"), ("a", "t", 2, "m-1")]
+    >>> owned = Table.from_rows([dict(zip(schema, row)) for row in rows], schema)
+    >>> blocks(owned, 2).without("group_id", "topic").to_pylist()[0]
+    {'first_partition': 0, 'words': ['m-1'], 'partition': [0, 1], 'member_id': [None, 1]}
+    """
+    names = [name for name in partitions.names if name in _SAME_IN_BLOCK]
+    place = np.arange(len(partitions))
+    begins = _changes(*(partitions[name].places for name in names))
+    begins |= (place - np.maximum.accumulate(np.where(begins, place, 0))) % most == 0
+    first, row = np.flatnonzero(begins), np.cumsum(begins) - 1
+    start, key = np.append(first, len(partitions)), partitions.select(names).take(first)
+    listed = partitions.without(*names).columns
+    texts = {name: each for name, each in listed.items() if isinstance(each, Texts)}
+    all_words = [word for each in texts.values() for word in each.words]
+    # most partitions have the text of the one before; a number for each text of a block, the first for none
+    new = {name: begins | _changes(each.places) for name, each in texts.items()}
+    before = starts_of([len(each.words) for each in texts.values()])
+    numbers = [
+        (row * (len(all_words) + 1) + np.where(each.known, each.places + least + 1, 0))[new[name]]
+        for (name, each), least in zip(texts.items(), before, strict=False)
+    ]
+    used, at = np.unique(np.concatenate(numbers), return_inverse=True)
+    block, word = np.divmod(used, len(all_words) + 1)
+    is_word = word > 0
+    word_start = np.searchsorted(block[is_word], np.arange(len(first) + 1))
+    nth = np.cumsum(is_word) - word_start[block]
+    parts = np.split(nth[at], np.cumsum([len(each) for each in numbers])[:-1])
+    places = {
+        name: Numbers(part[np.cumsum(new[name]) - 1], INT16, texts[name].known)
+        for name, part in zip(texts, parts, strict=True)
+    }
+    return key.replaced(
+        first_partition=partitions["partition"].take(first),
+        words=Lists(word_start, Texts(word[is_word] - 1, all_words)),
+        **{name: Lists(start, each) for name, each in {**listed, **places}.items()},
+    )
+
+
+def _changes(*columns: npt.NDArray[Any]) -> Flags:
+    """(n) whether a row differs from the one before, as the first does."""
+    changes = np.ones(len(columns[0]), np.bool_)
+    changes[1:] = np.any([each[1:] != each[:-1] for each in columns], axis=0)
+    return changes
 
 
 def as_binary(table: Table, types: Mapping[str, TypeEngine[Any]]) -> memoryview:
@@ -181,7 +236,8 @@ def _numbers(columns: Sequence[tuple[Series, TypeEngine[Any]]]) -> pa.Array:
     forms = [_FORMS[type(kind)][0] for _, kind in columns]
     parts = [part for i, form in enumerate(forms) for part in ((f"size{i}", ">i4"), (f"{i}", form))]
     rows = np.empty(len(columns[0][0]), parts)
-    kept, end = np.ones((len(rows), rows.dtype.itemsize), np.bool_), 0
+    shape, end = (len(rows), rows.dtype.itemsize), 0
+    kept: Flags | None = None
     for i, (column, _) in enumerate(columns):
         assert isinstance(column, Numbers)
         size, is_moment = rows.dtype[f"{i}"].itemsize, column.kind == MOMENT
@@ -190,12 +246,14 @@ def _numbers(columns: Sequence[tuple[Series, TypeEngine[Any]]]) -> pa.Array:
         with np.errstate(invalid="ignore"):
             rows[f"{i}"] = (column.values - _FROM_2000) * 1000 if is_moment else column.values
         if column.null_count:
+            kept = np.ones(shape, np.bool_) if kept is None else kept
             kept[:, end - size : end] = column.known[:, None]
-    return _ragged(rows.view(np.uint8).reshape(kept.shape), None if kept.all() else kept)
+    return _ragged(rows.view(np.uint8).reshape(shape), kept)
 
 
 def _texts(column: Texts, mark: bytes) -> pa.Array:
     """Names come again and again, so each is encoded once."""
+    column = column.used() if len(column) < len(column.words) else column
     words = pa.array(column.words, pa.string())
     if (np.frombuffer(_bytes(words), np.uint8) == 0).any():
         words = pc.replace_substring(words, NUL, INSTEAD)
@@ -205,7 +263,6 @@ def _texts(column: Texts, mark: bytes) -> pa.Array:
 
 def _arrays(column: Lists, kind: TypeEngine[Any]) -> pa.Array:
     entries = _fields(column.entries, kind)
-    lists = pa.ListArray.from_arrays(pa.array(column.start, pa.int32()), entries)
     lengths = column.lengths
     # dimensions, a flag, the type of values, their number, and the first index; of no values only three of these
     head = np.array([1, 0, _FORMS[type(kind)][1], 0, 1], ">i4")
@@ -213,7 +270,14 @@ def _arrays(column: Lists, kind: TypeEngine[Any]) -> pa.Array:
     numbers[:, 0], numbers[:, 3] = lengths > 0, lengths
     kept = np.arange(20) < np.where(lengths > 0, 20, 12)[:, None]
     heads = _ragged(numbers.view(np.uint8).reshape(-1, 20), kept)
-    return _sized(_joined(heads, pc.binary_join(lists, b""), b""))
+    return _sized(_joined(heads, _spans(entries, column.start), b""))
+
+
+def _spans(texts: pa.Array, start: Ints) -> pa.Array:
+    """The bytes of the values from each place up to the next, which lie beside each other."""
+    _, ends, data = texts.buffers()
+    places = np.frombuffer(ends, np.int32, len(texts) + 1, 4 * texts.offset)[start]
+    return pa.Array.from_buffers(pa.binary(), len(start) - 1, [None, pa.py_buffer(places), data])
 
 
 def _sized(values: pa.Array, mark: bytes = b"") -> pa.Array:

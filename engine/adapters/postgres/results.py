@@ -18,7 +18,7 @@ from ...ports import ClusterDay, LeftBehind, Manifest, WaitingSnapshot
 from ...records import PartitionMetrics, schema_of
 from ...records.tables import CANDIDATE, SNAPSHOT, VALIDATION
 from ...snapshots import split_snapshot_id
-from .copy import load, worst
+from .copy import blocks, load, worst
 from .database import Database
 from .statements import execute, write
 
@@ -150,7 +150,7 @@ class ResultTables(Database):
             execute(connection, "note_samples", **own)
             execute(connection, "note_forecasts", **own)
             if cleared["newest"]:
-                load(connection, partitions, "partition_latest")
+                load(connection, blocks(partitions), "partition_block")
                 execute(connection, "note_diagnoses", snapshot_id=snapshot_id)
                 execute(connection, "note_members", snapshot_id=snapshot_id)
 

@@ -15,8 +15,10 @@ from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.model.errors import HistoryError
 from evenkeel.engine.model.facts import Fact, FactKind
 from evenkeel.engine.model.moments import utc_now
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.records import Outcome, StepRun, record_of, row_of
 from evenkeel.engine.records.forecast_course import ForecastCourse, PendingForecast
+from evenkeel.engine.snapshots import METRICS
 from tests.helpers.history_rows import (
     FIRST,
     advice,
@@ -80,6 +82,50 @@ def test_writing_everything_twice_leaves_the_same_rows(
         seen.append(everything(database_url))
     assert seen[0] == seen[1]
     assert all(seen[0].values())
+
+
+def test_the_newest_partitions_are_shown_as_they_were_measured(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """More than a block of them; texts that repeat, numbers that are unknown or have no end."""
+    snapshot_id = fill(history)
+    tables = metrics(snapshot_id, {"orders-app": [*range(70)], "idle": [None]})
+    varied = [
+        row
+        | {
+            "topic": "orders" if n < 66 else "orders-2",
+            "topic_id": None if n == 3 else "t-1",
+            "member_id": (None, "m-1", "m-2", "m-1")[n % 4],
+            "cross_rack": (None, True, False)[n % 3],
+            "committed_offset": None if n > 40 else n,
+            "time_to_loss_seconds": (None, 1.5, float("inf"))[n % 3],
+            "bytes_per_record_basis": None,
+        }
+        for n, row in enumerate(tables["partition_metrics"].to_pylist())
+    ]
+    schema = METRICS["partition_metrics"]
+    tables["partition_metrics"] = Table.from_rows(varied, schema)
+    history.store_metrics(snapshot_id, tables)
+    shown = ask(database_url, "SELECT * FROM partition_latest ORDER BY group_id DESC, lag")
+    assert shown == [{name: row[name] for name in shown[0]} for row in varied]
+    own = "SELECT first_partition, words FROM partition_block WHERE group_id = 'orders-app' ORDER BY topic, 1"
+    blocks = ask(database_url, own)
+    assert [row["first_partition"] for row in blocks] == [0, 32, 64, 66]
+    assert [len(row["words"]) for row in blocks] == [6, 6, 5, 6]
+
+
+def test_members_of_a_snapshot_that_is_stored_again_are_those_of_the_last_try(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """One that is still there keeps its row, one that is gone has none."""
+    snapshot_id = fill(history)
+    spans = "SELECT group_id, identity, since, until FROM member_span ORDER BY group_id"
+    for groups in (("a", "b"), ("b", "c"), ("b", "c")):
+        history.store_metrics(snapshot_id, metrics(snapshot_id, {group: [1] for group in groups}))
+        expected = [
+            {"group_id": g, "identity": "c@h", "since": FIRST, "until": None} for g in groups
+        ]
+        assert ask(database_url, spans) == expected
 
 
 def test_writing_again_replaces_what_an_earlier_try_left(

@@ -19,7 +19,7 @@ HISTORY = {
     *(
         "group_metrics",
         "member_metrics",
-        "partition_latest",
+        "partition_block",
         "partition_worst",
         "candidate",
         "validation",

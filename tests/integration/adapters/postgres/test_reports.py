@@ -136,7 +136,11 @@ def test_a_lower_limit_of_a_time_lag_is_served_as_one(reports, module_database_u
     """Where a partition that counts is that old at least; it is a metric of its own."""
     [before] = ServedHistory(reports, CLUSTER).look()
     first, second = [one for one in before.groups if one.time_lag_seconds][:2]
-    basis = "UPDATE partition_latest SET time_lag_basis = %s WHERE counted AND group_id = %s"
+    basis = """
+        UPDATE partition_block SET
+            words = words || CAST(%s AS text),
+            time_lag_basis = array_fill(cardinality(words) + 1, ARRAY[cardinality(partition)])
+        WHERE group_id = %s"""
     with psycopg.connect(module_database_url) as database:
         database.execute(basis, ("at least", first.group_id))
     [after] = ServedHistory(reports, CLUSTER).look()

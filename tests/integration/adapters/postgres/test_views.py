@@ -75,6 +75,7 @@ NOW = {
     ),
     "strategy_history": "what would have been",
     "snapshot_health": "has started_at",
+    "partition_latest": "has end_at",
 }
 """Views that do not tell of now, and why."""
 
