@@ -11,7 +11,27 @@ DELETE FROM member_span AS span USING snapshot
 WHERE
     snapshot.snapshot_id = :snapshot_id
     AND span.cluster = snapshot.cluster
-    AND span.since = snapshot.started_at;
+    AND span.since = snapshot.started_at
+    AND span.until IS NOT NULL;
+
+-- a member that is still there keeps its row
+DELETE FROM member_span AS span USING snapshot
+WHERE
+    snapshot.snapshot_id = :snapshot_id
+    AND span.cluster = snapshot.cluster
+    AND span.since = snapshot.started_at
+    AND NOT EXISTS (
+        SELECT FROM group_metrics AS metrics
+        INNER JOIN member_metrics AS member
+            ON member.snapshot_id = metrics.snapshot_id AND member.group_id = metrics.group_id
+        WHERE
+            metrics.snapshot_id = :snapshot_id
+            AND metrics.error IS NULL
+            AND metrics.state NOT IN ('PreparingRebalance', 'CompletingRebalance', 'Assigning', 'Reconciling')
+            AND member.group_id = span.group_id
+            AND member.member_id = span.member_id
+            AND member.identity = span.identity
+    );
 
 UPDATE member_span AS span SET until = NULL
 FROM snapshot
