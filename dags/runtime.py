@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
@@ -40,6 +41,7 @@ from evenkeel.engine.model.garbage import collect_seldom
 from evenkeel.engine.model.logs import logger
 from evenkeel.engine.model.moments import utc_now
 from evenkeel.engine.model.states import IncidentKind
+from evenkeel.engine.model.tables import Table
 from evenkeel.engine.model.text import one_line, printable
 from evenkeel.engine.ports import History, Lake
 from evenkeel.engine.records import Outcome, StepRun
@@ -366,21 +368,31 @@ def validate_candidates(snapshot_id: str, *, run_id: str) -> None:
 
     Metrics of superseded snapshots are validated and stored as well.
     """
-    with of_snapshot("validate_candidates", snapshot_id) as ports:
-        for stage in ("metrics", "candidates"):
-            _validate_stage(ports, stage, snapshot_id)
+    with of_snapshot("validate_candidates", snapshot_id) as ports, ThreadPoolExecutor(1) as pool:
+        # candidates are validated while the server stores metrics
+        stages = ("metrics", "candidates")
+        found = [pool.submit(_validated, ports, stage, snapshot_id) for stage in stages]
+        for stage, each in zip(stages, found, strict=True):
+            _record_stage(ports, stage, snapshot_id, *each.result())
     with _told_in_one_line():
         turn = pipeline.Turn(snapshot_id=snapshot_id, run_id=run_id)
         measured = pipeline.measured_now(ports.lake, ports.history, turn, snapshot_id)
-        _on_the_way(measured, lambda one: _validate_stage(ports, "metrics", one))
+        _on_the_way(
+            measured,
+            lambda one: _record_stage(ports, "metrics", one, *_validated(ports, "metrics", one)),
+        )
 
 
-def _validate_stage(ports: Ports, stage: str, snapshot_id: str) -> None:
+def _validated(ports: Ports, stage: str, snapshot_id: str) -> tuple[Table, Lake]:
+    """What validation found at a stage, and the lake with what was read for it."""
     from evenkeel.expectations import run
 
     validate = {"metrics": run.validate_metrics, "candidates": run.validate_candidates}[stage]
     lake = ReadOnce(ports.lake)
-    found = validate(lake, ports.settings, snapshot_id)
+    return validate(lake, ports.settings, snapshot_id), lake
+
+
+def _record_stage(ports: Ports, stage: str, snapshot_id: str, found: Table, lake: Lake) -> None:
     rejected = pipeline.record_validation(lake, ports.history, snapshot_id, stage, found)
     _tell_verdict(f"{stage} of {snapshot_id}", rejected)
     _tell_withheld(pipeline.skipped_groups(ports.lake, snapshot_id, stage))
