@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from ..metrics.diagnosis.evidence import RECENT, OneGroup, names_of
-from ..metrics.samples import Samples
-from ..model.arrays import NONE, Flags, Floats
-from ..model.batch import GroupBatch
+from ..metrics.samples import Samples, stack_of
+from ..model.arrays import NONE, Flags, Floats, Ints
+from ..model.batch import GroupBatch, count_by
 from ..model.facts import MOMENT, Fact, FactKind, fact
 from ..model.groups import PartitionTable
 
@@ -118,33 +119,57 @@ def retention_used(group: OneGroup) -> Iterator[Fact]:
         yield fact(FactKind.DIAGNOSIS, "retention_used", group.partitions(worst), after=share)
 
 
-def changed_rates(group: OneGroup, samples: Samples, rows: slice) -> Iterator[Fact]:
+class RatesThenAndNow:
     """
-    What arrives, and what members that are behind do, where that differs from when the oldest samples were taken.
+    What arrives and is consumed in the newest and the oldest `RECENT` intervals of each group's samples.
 
-    Of both the newest and the oldest `RECENT` intervals count, fewer where there are not twice as many.
+    Of fewer than twice as many intervals each half counts.
+
+    Attributes:
+        ago: (G) seconds since the oldest of these; nan unknown, and of a group that has fewer than two intervals.
+        came: Then and now, (n) offsets/s that arrived; nan unknown.
+        did: Then and now, (n) offsets/s that were consumed, where one member had it all the time; nan elsewhere.
     """
-    seconds = samples.seconds[:, rows]
-    intervals = int((~np.isnan(seconds)).any(axis=1).sum())
-    if intervals < 2:
+
+    def __init__(self, samples: Samples, start: Ints) -> None:
+        """
+        Args:
+            samples: Those of all groups.
+            start: (G + 1) where the partitions of each begin.
+        """
+        seconds, at, row = samples.seconds, samples.at, np.arange(len(samples) - 1)[:, None]
+        seen = [count_by(~np.isnan(each), start) > 0 for each in seconds]
+        counts = stack_of(seen, len(start) - 1, np.int64).sum(axis=0)
+        intervals = np.repeat(counts, np.diff(start))
+        first = intervals - np.minimum(RECENT, intervals // 2)
+        oldest, newest = (row >= first) & (row < intervals), row < intervals - first
+        ages = at[0] - at[first, np.arange(len(first))]
+        known = [ages[a:b][~np.isnan(ages[a:b])] for a, b in pairwise(start.tolist())]
+        self.ago: list[float] = [
+            float(np.median(each)) if len(each) and count >= 2 else np.nan
+            for each, count in zip(known, counts.tolist(), strict=True)
+        ]
+        stayed = (samples.stayed | (row >= intervals)).all(axis=0)
+        self.came = [_rates(samples.arrived, seconds, each) for each in (oldest, newest)]
+        self.did = [
+            np.where(stayed, _rates(samples.consumed, seconds, each), np.nan)
+            for each in (oldest, newest)
+        ]
+
+
+def changed_rates(group: OneGroup, number: int, rates: RatesThenAndNow) -> Iterator[Fact]:
+    """What arrives, and what members that are behind do, where that differs from when the oldest samples were taken."""
+    ago, rows = rates.ago[number], group.rows
+    if np.isnan(ago):
         return
-    some = min(RECENT, intervals // 2)
-    now, then = slice(some), slice(intervals - some, intervals)
-    at = samples.at[:, rows]
-    ages = at[0] - at[intervals - some]
-    if np.isnan(ages).all():
-        return
-    ago = float(np.nanmedian(ages))
-    came = [_rates(samples.arrived[:, rows][each], seconds[each]) for each in (then, now)]
+    came = [each[rows] for each in rates.came]
     known = group.counted & ~np.isnan(came[0]) & ~np.isnan(came[1])
     before, after = (float(each[known].sum()) for each in came)
     if known.any() and not _is_like(before, after):
         yield fact(FactKind.NOTE, "arrivals_changed", before=before, after=after, bound=ago)
-    stayed = samples.stayed[:intervals, rows].all(axis=0)
-    did = [
-        np.where(stayed, _rates(samples.consumed[:, rows][each], seconds[each]), np.nan)
-        for each in (then, now)
-    ]
+    if not group.late.any():
+        return
+    did = [each[rows] for each in rates.did]
     mine = ~np.isnan(did[0]) & ~np.isnan(did[1])
     speeds = [group.of_members(np.where(mine, each, 0)) for each in did]
     slower = group.late & (speeds[0] > CHANGED * speeds[1])
@@ -156,9 +181,9 @@ def changed_rates(group: OneGroup, samples: Samples, rows: slice) -> Iterator[Fa
         )
 
 
-def _rates(offsets: Floats, seconds: Floats) -> Floats:
-    """(n) offsets/s over some intervals; nan unknown."""
-    known = ~np.isnan(offsets) & ~np.isnan(seconds)
+def _rates(offsets: Floats, seconds: Floats, chosen: Flags) -> Floats:
+    """(n) offsets/s over the chosen ones of (S - 1, n) intervals; nan unknown."""
+    known = chosen & ~np.isnan(offsets) & ~np.isnan(seconds)
     total = np.where(known, seconds, 0).sum(axis=0)
     moved = np.where(known, offsets, 0).sum(axis=0)
     return np.where(total > 0, moved / np.where(total > 0, total, 1), np.nan)

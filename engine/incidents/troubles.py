@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..model.batch import GroupBatch, max_by
 from ..model.facts import Fact, FactKind, fact
 from ..model.states import CAPACITY, STANDING, Diagnosis, LagBasis
 from .details import (
+    RatesThenAndNow,
     changed_rates,
     last_commit,
     last_members,
@@ -69,6 +70,7 @@ def judged_of(
     bands = np.array([each.hysteresis for each in rules], np.float64) * seen.evidence.objective
     delays = np.nan_to_num(np.where(seen.counted, seen.delay, np.nan))
     late = max_by(delays, batch.start, 0) > bands
+    rates = cache(lambda: RatesThenAndNow(seen.samples, batch.start))
     return [
         Judged(group_id=header.group, diagnosis=diagnosed.diagnosis)
         if diagnosed.diagnosis is Diagnosis.HEALTHY
@@ -79,6 +81,7 @@ def judged_of(
             Circumstances(seen, number, rules[number], earlier, withheld),
             slow,
             at_risk.get(header.group),
+            rates,
         )
         for number, (header, diagnosed, slow) in enumerate(
             zip(batch.headers, seen.diagnoses, late.tolist(), strict=True)
@@ -86,7 +89,9 @@ def judged_of(
     ]
 
 
-def _judged(look: Circumstances, late: bool, at_risk: Fact | None) -> Judged:
+def _judged(
+    look: Circumstances, late: bool, at_risk: Fact | None, rates: Callable[[], RatesThenAndNow]
+) -> Judged:
     told = [*_troubles(look)]
     if at_risk is not None:
         kind = Diagnosis.STORE_IN_ONE_RACK
@@ -98,7 +103,7 @@ def _judged(look: Circumstances, late: bool, at_risk: Fact | None) -> Judged:
         troubles=troubles,
         known=look.known,
         recovering=late and not any(each.kind not in STANDING for each in troubles),
-        changed=tuple(changed_rates(look.group, look.seen.samples, look.rows)) if troubles else (),
+        changed=tuple(changed_rates(look.group, look.number, rates())) if troubles else (),
     )
 
 
@@ -106,8 +111,8 @@ def _troubles(look: Circumstances) -> Iterator[Trouble]:
     """All that hold of the rules, in their order; what cannot be read says so itself."""
     if unreadable := _unreadable(look):
         yield unreadable
-    for kind, rule in RULES:
-        if kind in KINDS and (facts := look.group.facts_of(rule)):
+    for kind, rule, needs in RULES:
+        if kind in KINDS and (facts := look.group.facts_of(rule, needs)):
             told = TOLD.get(kind, _behind_by if kind in CAPACITY else _plain)
             if (found := told(look, kind, facts)) and not look.explained(kind):
                 yield found
@@ -130,12 +135,12 @@ class Circumstances:
         self.diagnosis = seen.diagnoses[number].diagnosis
         self.group = seen.evidence.of_group(number)
         self.withheld = withheld.get(self.header.group)
-        self._number, self._earlier = number, earlier
+        self.number, self._earlier = number, earlier
 
     @cached_property
     def snapshots(self) -> list[tuple[GroupBatch, int]]:
         """Now and before, newest first, as far as the group could be read: the samples of the observation."""
-        now = (self.seen.batch, self._number)
+        now = (self.seen.batch, self.number)
         return [now, *_snapshots(self.header.group, self._earlier)]
 
     def explained(self, kind: Diagnosis) -> bool:

@@ -84,7 +84,7 @@ def diagnose(evidence: Evidence) -> list[Diagnosed]:
 
 def first_of(group: OneGroup) -> Diagnosed:
     """What is the matter with one group."""
-    for diagnosis, rule in RULES:
-        if diagnosis not in ALARMS and (facts := group.facts_of(rule)):
+    for diagnosis, rule, needs in RULES:
+        if diagnosis not in ALARMS and (facts := group.facts_of(rule, needs)):
             return Diagnosed(diagnosis=diagnosis, facts=facts)
     return WELL

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...model.arrays import NONE, Flags, Floats, Indices
+from ...model.arrays import NONE, Flags, Floats, Indices, Ints
 from ...model.batch import GroupBatch, count_by
 from ...model.facts import Fact
 from ...model.groups import GroupHeader
@@ -140,13 +140,34 @@ class Evidence:
         }
 
     @cached_property
+    def some(self) -> Mapping[str, list[bool]]:
+        """(G) by name whether one of a group's partitions or members is what a rule needs (`rules.RULES`)."""
+        rows, start = self.of_rows, self.batch.start
+        flags = {
+            name: rows[name] for name in ("lost_soon", "unassigned", "held", "still", "behind")
+        }
+        flags["losing"] = self.counted & (self.lost > 0) | rows["evicted"]
+        flags["leaping"] = self.jumped | self.over_lost
+        found = {name: count_by(each, start) > 0 for name, each in flags.items()}
+        for name in ("over", "suspected"):
+            found[name] = count_by(self.of_members[name], self.batch.members.start) > 0
+        return {name: each.tolist() for name, each in found.items()}
+
+    @cached_property
     def of_members(self) -> Mapping[str, npt.NDArray[Any]]:
         """(M) what `OneGroup` has of its members, by name."""
         capacity, arrivals = self.capacity, self.of_rows["arrivals"]
         owner, count = self.samples.owner[0], len(self.batch.members)
         load = sums_by_owner(arrivals, owner, self.counted, count)
         unseen = np.isnan(capacity.saturated)
+        late = any_of_owner(self.of_rows["behind"], owner, count)
+        firm = firm_capacities(capacity.basis, load > 0, self.batch.members.start)
+        does = np.where(unseen, np.inf, capacity.saturated)
         return {
+            "late": late,
+            "firm": firm,
+            "over": late & firm & (load > np.nan_to_num(capacity.per_second)),
+            "suspected": late & (load > does),
             "capacity": capacity.per_second,
             "saturated": capacity.saturated,
             "seen_speed": np.where(unseen, capacity.at_least, capacity.saturated),
@@ -192,6 +213,10 @@ class OneGroup:
         held: (n) partitions in which an open transaction holds the group back: no member can help that.
         unassigned: (n) partitions that nobody owns, though members subscribe to them.
         helpless: (n) partitions that no member can help.
+        late: (M) members who are behind in a partition.
+        firm: (M) whether a capacity is what a member can do (`firm_capacities`).
+        over: (M) members that are behind and get more than they are known to do.
+        suspected: (M) members that are behind and get more than they do when saturated.
         past_speed: (M) records/s that each did before what it does when saturated; nan unknown.
         taken: (M) whose capacity forecasts go by: also what is only taken to be as that of its peers.
     """
@@ -220,6 +245,10 @@ class OneGroup:
     seconds: Floats
     goes_on: Flags
     still: Flags
+    late: Flags
+    firm: Flags
+    over: Flags
+    suspected: Flags
     capacity: Floats
     saturated: Floats
     seen_speed: Floats
@@ -247,10 +276,19 @@ class OneGroup:
         self.rows, self.own, self.table, self._evidence = rows, own, batch.partitions, evidence
         self.interval = float(evidence.interval[group])
         self.has_past = bool(evidence.has_past[group])
-        for name, array in evidence.of_rows.items():
-            setattr(self, name, array[..., rows])
-        for name, array in evidence.of_members.items():
-            setattr(self, name, array[own])
+        self._some = {name for name, groups in evidence.some.items() if groups[group]}
+
+    def __getattr__(self, name: str) -> npt.NDArray[Any]:
+        """Its part of the evidence's arrays, cut out when a rule asks for it."""
+        evidence = self._evidence
+        if name in evidence.of_rows:
+            found = evidence.of_rows[name][..., self.rows]
+        elif name in evidence.of_members:
+            found = evidence.of_members[name][self.own]
+        else:
+            raise AttributeError(name)
+        setattr(self, name, found)
+        return found
 
     @cached_property
     def names(self) -> list[str]:
@@ -282,11 +320,6 @@ class OneGroup:
         return bool((there.any(axis=1) & ~owned).any())
 
     @cached_property
-    def firm(self) -> Flags:
-        """(M) whether a capacity is what a member can do (`firm_capacities`)."""
-        return firm_capacities(self._evidence.capacity.basis.take(self.own), self.load > 0)
-
-    @cached_property
     def retention_used(self) -> Floats:
         """(n) as of the evidence."""
         return self._evidence.retention_used[self.rows]
@@ -301,8 +334,12 @@ class OneGroup:
         """(n) the number of each partition."""
         return [*self.table.partition[self.rows].tolist()]
 
-    def facts_of(self, rule: Callable[[OneGroup], Iterable[Fact]]) -> tuple[Fact, ...]:
-        """What a rule (`diagnosis.rules`) finds; asked once, for whoever asks first."""
+    def facts_of(
+        self, rule: Callable[[OneGroup], Iterable[Fact]], needs: str | None
+    ) -> tuple[Fact, ...]:
+        """What one of `rules.RULES` finds; asked once, for whoever asks first."""
+        if needs is not None and needs not in self._some:
+            return ()
         if rule not in self._found:
             self._found[rule] = tuple(rule(self))
         return self._found[rule]
@@ -335,16 +372,6 @@ class OneGroup:
         """(n) partitions that stand still though they are behind, and whose owner is not silent."""
         stuck: Flags = self.still & ~np.append(self.silent, False)[self.owner]
         return stuck
-
-    @cached_property
-    def late(self) -> Flags:
-        """(M) members who are behind in a partition."""
-        return self.any_of(self.behind)
-
-    @cached_property
-    def over(self) -> Flags:
-        """(M) members that are behind and get more than they are known to do."""
-        return self.late & self.firm & (self.load > np.nan_to_num(self.capacity))
 
     @cached_property
     def exact(self) -> float:
@@ -382,7 +409,7 @@ class OneGroup:
         return [self.names[member] for member in np.flatnonzero(chosen).tolist()]
 
 
-def firm_capacities(basis: Labels[CapacityBasis], works: Flags) -> Flags:
+def firm_capacities(basis: Labels[CapacityBasis], works: Flags, start: Ints) -> Flags:
     """
     (M) whether a capacity is what a member can do, and not only what it was seen to do.
 
@@ -392,10 +419,12 @@ def firm_capacities(basis: Labels[CapacityBasis], works: Flags) -> Flags:
     Args:
         basis: (M) how each capacity is known.
         works: (M) whether something arrives at each.
+        start: (G + 1) where the members of each group begin.
     """
     measured = basis.equal(CapacityBasis.SATURATED) | basis.equal(CapacityBasis.CONFIGURED)
-    are_most = 2 * int((measured & works).sum()) >= int(works.sum())
-    firm: Flags = measured | (basis.equal(CapacityBasis.AS_ITS_PEERS) & are_most)
+    are_most = 2 * count_by(measured & works, start) >= count_by(works, start)
+    as_peers = basis.equal(CapacityBasis.AS_ITS_PEERS) & np.repeat(are_most, np.diff(start))
+    firm: Flags = measured | as_peers
     return firm
 
 

@@ -208,11 +208,8 @@ def _stuck_partition(group: OneGroup) -> Iterator[Fact]:
 
 
 def _slow_member(group: OneGroup) -> Iterator[Fact]:
-    if group.header.shares_partitions:
-        return
-    late = group.late
-    suspects = late & (group.load > np.where(np.isnan(group.saturated), np.inf, group.saturated))
-    if not suspects.any():
+    late, suspects = group.late, group.suspected
+    if group.header.shares_partitions or not suspects.any():
         return
     slow = np.zeros_like(suspects)
     before = []
@@ -374,26 +371,30 @@ def _unknown(group: OneGroup) -> Iterator[Fact]:
         yield fact(FactKind.DIAGNOSIS, "no_time_lag", partitions=doubtful)
 
 
-RULES: tuple[tuple[Diagnosis, Rule], ...] = (
-    (Diagnosis.UNKNOWN, _unreadable),
-    (Diagnosis.NO_MEMBERS, _no_members),
-    (Diagnosis.CRASH_LOOP, _crash_loop),
-    (Diagnosis.SCALER_FLAPPING, _scaler_flapping),
-    (Diagnosis.REBALANCING, _rebalancing),
-    (Diagnosis.DATA_LOSS, _losing_records),
-    (Diagnosis.OFFSETS_SKIPPED, _skipped_records),
-    (Diagnosis.DATA_LOSS_IMMINENT, _loss_ahead),
-    (Diagnosis.UNASSIGNED_PARTITIONS, _unassigned_partitions),
-    (Diagnosis.HANGING_TRANSACTION, _hanging_transaction),
-    (Diagnosis.GROUP_NOT_COMMITTING, _stopped),
-    (Diagnosis.MEMBER_NOT_COMMITTING, _silent_member),
-    (Diagnosis.STUCK_PARTITION, _stuck_partition),
-    (Diagnosis.SLOW_MEMBER, _slow_member),
-    (Diagnosis.HOT_PARTITION, _hot_partition),
-    (Diagnosis.UNDER_PROVISIONED, _too_few_members),
-    (Diagnosis.SKEWED_LOAD, _skewed_load),
-    (Diagnosis.CATCHING_UP, _catching_up),
-    (Diagnosis.UNKNOWN, _unknown),
+RULES: tuple[tuple[Diagnosis, Rule, str | None], ...] = (
+    (Diagnosis.UNKNOWN, _unreadable, None),
+    (Diagnosis.NO_MEMBERS, _no_members, None),
+    (Diagnosis.CRASH_LOOP, _crash_loop, None),
+    (Diagnosis.SCALER_FLAPPING, _scaler_flapping, None),
+    (Diagnosis.REBALANCING, _rebalancing, None),
+    (Diagnosis.DATA_LOSS, _losing_records, "losing"),
+    (Diagnosis.OFFSETS_SKIPPED, _skipped_records, "leaping"),
+    (Diagnosis.DATA_LOSS_IMMINENT, _loss_ahead, "lost_soon"),
+    (Diagnosis.UNASSIGNED_PARTITIONS, _unassigned_partitions, "unassigned"),
+    (Diagnosis.HANGING_TRANSACTION, _hanging_transaction, "held"),
+    (Diagnosis.GROUP_NOT_COMMITTING, _stopped, "still"),
+    (Diagnosis.MEMBER_NOT_COMMITTING, _silent_member, "still"),
+    (Diagnosis.STUCK_PARTITION, _stuck_partition, "still"),
+    (Diagnosis.SLOW_MEMBER, _slow_member, "suspected"),
+    (Diagnosis.HOT_PARTITION, _hot_partition, "over"),
+    (Diagnosis.UNDER_PROVISIONED, _too_few_members, "over"),
+    (Diagnosis.SKEWED_LOAD, _skewed_load, "over"),
+    (Diagnosis.CATCHING_UP, _catching_up, "behind"),
+    (Diagnosis.UNKNOWN, _unknown, None),
 )
-"""In the order of `Diagnosis`; what is unknown of some partitions hides nothing that is known of others, so it is said
-last. That a group vanished no rule can see of it."""
+"""
+Each with what one partition or member must be for it to hold (`Evidence.some`), in the order of `Diagnosis`.
+
+What is unknown of some partitions hides nothing that is known of others, so it is said last. That a group vanished no
+rule can see of it.
+"""
