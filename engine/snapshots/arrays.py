@@ -20,7 +20,7 @@ def ints_of(column: Numbers, unknown: int = NONE) -> Ints:
 
 def numbers_of(column: Numbers) -> Column:
     """A column of whole numbers, or of moments in milliseconds since the epoch."""
-    return Column(ints_of(column, 0), column.known)
+    return Column(column.filled(0), column.known)
 
 
 def floats_of(column: Numbers) -> Floats:

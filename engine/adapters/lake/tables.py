@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -193,12 +194,16 @@ class Footer:
         return every if most_is_all and 2 * len(few) > len(every) else few
 
     def written(self, file: pa.NativeFile, column: str, row_groups: Sequence[int]) -> Written:
-        """A column of some row groups as the file has it: what is the same in two files holds the same values."""
-        whole: list[str | bytes] = [column]
+        """A column of some row groups as the file has it: what is the same in two places holds the same values."""
+        whole: list[str | bytes] = []
         for row_group in row_groups:
             for *how, start, size in self._pieces(column, row_group):
                 whole += [*how, file.read_at(size, start)]
         return tuple(whole)
+
+    def sizes(self, column: str, row_groups: Sequence[int]) -> tuple[int, ...]:
+        """How many bytes a column has in each of some row groups."""
+        return tuple(piece[-1] for i in row_groups for piece in self._pieces(column, i))
 
     def _pieces(self, column: str, row_group: int) -> list[tuple[str, str, int, int]]:
         """How each leaf of a column is compressed, its type, where it begins, and how many bytes it has."""
@@ -397,7 +402,7 @@ class _Part:
         keys: dict[str, Place] = {
             name: Place(
                 kind=schema.get(name),
-                written=self._footer.written(self._file, name, row_groups),
+                written=(name, *self._written(name, row_groups)),
                 first=rows.start,
                 end=rows.stop,
             )
@@ -405,7 +410,8 @@ class _Part:
             if self._is_steady(name)
         }
         found = self._reader.known(keys)
-        if missing := [name for name in names if name not in found]:
+        twins = self._twins([name for name in names if name not in found], row_groups)
+        if missing := [name for name in names if name not in found and name not in twins]:
             texts = {name for name in missing if schema.get(name, TEXT) == TEXT}
             parquet = pq.ParquetFile(
                 self._file,
@@ -417,4 +423,26 @@ class _Part:
             part = from_arrow(read.slice(rows.start, size), schema).columns
             self._reader.keep({keys[name]: part[name] for name in missing if name in keys})
             found |= part
+        found |= {name: found[twin] for name, twin in twins.items()}
         return Table({name: found[name] for name in names}, size)
+
+    def _twins(self, names: Sequence[str], row_groups: Sequence[int]) -> dict[str, str]:
+        """Columns that move and are written as another one is: ends and last stable offsets, without transactions."""
+        if self._reader.remote:
+            return {}
+        schema = self._pick.schema
+        sizes = {
+            name: (schema[name], self._footer.sizes(name, row_groups))
+            for name in names
+            if schema.get(name) in _MOVING
+        }
+        first, often = dict[tuple[Kind, Written], str](), Counter(sizes.values())
+        like = {
+            name: first.setdefault((schema[name], self._written(name, row_groups)), name)
+            for name, size in sizes.items()
+            if often[size] > 1
+        }
+        return {name: other for name, other in like.items() if name != other}
+
+    def _written(self, name: str, row_groups: Sequence[int]) -> Written:
+        return self._footer.written(self._file, name, row_groups)

@@ -421,6 +421,23 @@ def test_a_column_that_snapshots_have_alike_is_read_once(
     assert part.to_pylist() == rows[1][2:4]
 
 
+def test_a_column_that_is_written_as_another_is_read_once(
+    lake: FileLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without transactions the last stable offsets are the ends; with one they are read."""
+    columns = ["begin_offset", "end_offset", "last_stable_offset"]
+    tables = {name: empty(schema) for name, schema in SNAPSHOT.items()}
+    rows = [[dict(zip(columns, (1, 9, last), strict=True))] * 2 for last in (9, 8)]
+    for at, some in enumerate(rows):
+        keys = dict(snapshot_id=snapshot_id(at), cluster="test", topic="a", partition=0)
+        tables["partitions"] = Table.from_rows([keys | row for row in some], SNAPSHOT["partitions"])
+        lake.write("snapshot", snapshot_id(at), tables, {})
+    asked = row_groups_asked_for(monkeypatch)
+    for at, some in enumerate(rows):
+        assert lake.read("partitions", [snapshot_id(at)], columns=columns).to_pylist() == some
+    assert [names for _, names in asked] == [columns[:2], columns]
+
+
 def test_rows_without_a_group_are_of_no_group(lake: FileLake) -> None:
     """A null is not among the values asked for, also in a row group of nothing else."""
     tables = {name: empty(schema) for name, schema in SNAPSHOT.items()}
