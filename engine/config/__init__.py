@@ -209,6 +209,11 @@ class Settings(BaseSettings):
         """What is known of one group: the matching rules, later over earlier."""
         return self._opened().of(cluster, group)
 
+    def rules_of(self, cluster: str, groups: Iterable[str]) -> list[Rule]:
+        """The same of many groups of a cluster."""
+        book = self._opened()
+        return [book.of(cluster, group) for group in groups]
+
     def _opened(self) -> RuleBook:
         """The book of these very rules: a copy with other rules was handed that of the original."""
         book, rules = self._book, self.rules

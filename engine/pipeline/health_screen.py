@@ -30,6 +30,7 @@ from ..ports import Lake
 from ..snapshots import split_snapshot_id
 from ..snapshots.arrays import among, distinct, ints_of, numbers_of
 from ..snapshots.groups_with_past import Lookback, of_the_past
+from .measure import INCIDENTS
 
 SAMPLES = RECENT + 2
 """Snapshots that are looked at: the newest, those in which a jump may begin, and one more for the age in the last."""
@@ -114,8 +115,8 @@ class _Glance:
     def _rules(self, settings: Settings, resets: Sequence[str | None]) -> None:
         """(G) what the configuration says of each group; *resets* are what brokers say of share groups."""
         cluster, _ = split_snapshot_id(self.snapshot_id)
-        rules = [settings.rule(cluster, name) for name in self.groups]
-        bands = [settings.incidents(cluster, name).hysteresis for name in self.groups]
+        rules = settings.rules_of(cluster, self.groups)
+        bands = [(rule.incidents or INCIDENTS).hysteresis for rule in rules]
         objective = [rule.lag_slo_seconds or OBJECTIVE for rule in rules]
         self._objective = np.array(objective, np.float64)
         self._band = np.array(bands, np.float64) * self._objective

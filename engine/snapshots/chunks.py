@@ -9,10 +9,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from ..model.arrays import NONE
 from ..model.errors import EvenkeelError
 from ..model.groups import can_be_kept
 from ..model.tables import Table, Texts
 from ..ports import Lake
+from .arrays import distinct
 from .walk_lake import WalkedLake
 
 T = TypeVar("T")
@@ -115,13 +117,14 @@ def _counts(column: Texts) -> dict[str, int]:
 
 def _subscribed(members: Table, sizes: Mapping[str, int]) -> dict[str, int]:
     """Partitions of the topics that each group's members subscribe to."""
-    lists, groups = members["subscription"], members["group_id"]
-    topics = lists.entries
-    size = np.array([0, *(sizes.get(topic, 0) for topic in topics.words)])
-    first = groups.places[lists.rows].astype(np.int64) * len(size)
-    group, topic = np.divmod(np.unique(first + topics.places + 1), len(size))
-    partitions = np.bincount(group, size[topic], minlength=len(groups.words)).astype(np.int64)
-    return dict(zip(groups.words, partitions.tolist(), strict=True))
+    groups, lists = members["group_id"], members["subscription"]
+    group, topics = groups.places[lists.rows].astype(np.int64), lists.entries
+    named = (group != NONE) & topics.known
+    pairs = distinct((group << 32 | topics.places)[named])
+    size = np.array([sizes.get(topic, 0) for topic in topics.words], np.int64)
+    counts = np.zeros(len(groups.words), np.int64)
+    np.add.at(counts, pairs >> 32, size[pairs & 0xFFFFFFFF])
+    return dict(zip(groups.words, counts.tolist(), strict=True))
 
 
 def in_halves(
