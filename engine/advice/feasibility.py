@@ -115,7 +115,7 @@ def _nothing_to_assign(group: GroupSnapshot) -> Fact | None:
         return reason("share_group")
     if group.protocol_type not in ("consumer", "streams", "", None):
         return reason("other_protocol", [group.protocol_type])
-    if not group.members:
+    if not group.told[0]:
         # commits without any protocol come from consumers that use assign(), or from tools
         classic = group.type is GroupType.CLASSIC
         commits = classic and not group.protocol_type and len(group.partitions) > 0
@@ -124,11 +124,9 @@ def _nothing_to_assign(group: GroupSnapshot) -> Fact | None:
 
 
 def _unknown_subscription(group: GroupSnapshot) -> Fact | None:
-    members = len(group.members)
-    regex = sum(m.subscription_regex is not None and not m.subscription for m in group.members)
+    members, regex, untold = group.told
     if regex:
         return reason("unresolved_regex", after=regex, bound=members)
-    untold = sum(m.subscription is None for m in group.members)
     if untold:
         return reason("subscription_unknown", after=untold, bound=members)
     if not bool(group.partitions.assignable.any()):

@@ -12,7 +12,6 @@ import numpy as np
 from ..model.arrays import NONE, Column, Flags, Floats
 from ..model.batch import GroupBatch, count_by, sum_by
 from ..model.facts import Fact, finding
-from ..model.groups import GroupHeader
 from ..model.labels import Labels
 from ..model.states import GroupType, LagBasis, Status
 from ..records.forecast_course import ForecastCourse
@@ -24,6 +23,7 @@ from .diagnosis import Diagnosed, Evidence, diagnose
 from .diagnosis.evidence import RECENT
 from .history import Rate, TimeLag, deviation, rate, time_lag
 from .lag import Lag, OffsetReset, measure_lag
+from .ownership import fingerprints
 from .past import Past, owners_before
 from .pauses import after
 from .racks import RecordSize, record_size
@@ -146,7 +146,7 @@ class Observation:
     def behind_by(self) -> Floats:
         """(n) the same; of a group that has no members or rebalances all of its time lag, as no commit is awaited."""
         nobody = self.batch.members.counts == 0
-        alone = (nobody | self.batch.flags(_rebalancing))[self.batch.group]
+        alone = (nobody | self.batch.rebalancing)[self.batch.group]
         return np.where(alone, self.samples.age[0], self.delay)
 
     # what only metrics keep is worked out when it is asked for: whoever just judges groups has no use for it
@@ -166,7 +166,7 @@ class Observation:
         """(n) the status of each partition."""
         table, past = self.batch.partitions, self.past
         before = [past.column("committed", sample) for sample in range(past.samples)]
-        moving = [self.batch.flags(_rebalancing), *past.flags(_rebalancing)]
+        moving = [self.batch.rebalancing, *past.flags("rebalancing")]
         return statuses(
             self.samples.owner[0] != NONE,
             self.lags,
@@ -188,7 +188,7 @@ class Observation:
         seen, known = self.rebalances, [*self.known.learned_pauses]
         interesting = seen.changed.any(axis=0) | seen.rebalancing.any(axis=0)
         # members of a share group do not stop for one another
-        interesting &= ~self.batch.flags(lambda header: header.shares_partitions)
+        interesting &= ~self.batch.shared
         for group in np.flatnonzero(interesting).tolist():
             speed = self.capacity.saturated
             idle = Idle.of(seen, self.samples, self.evidence.behind, speed, group)
@@ -211,6 +211,11 @@ class Observation:
     def findings(self) -> tuple[tuple[Fact, ...], ...]:
         """(G) what is odd, each with its numbers."""
         return _findings(self.past, self.lag, self.counted, self.causes)
+
+    @cached_property
+    def assignments(self) -> list[str | None]:
+        """(G) the fingerprint of each assignment (`ownership`)."""
+        return fingerprints(self.batch)
 
     @cached_property
     def still(self) -> Flags:
@@ -304,10 +309,6 @@ def _patience(interval: CommitInterval, known: Known) -> Floats:
     return known.objective + np.where(np.isnan(between), ASSUMED_INTERVAL, between)
 
 
-def _rebalancing(header: GroupHeader) -> bool:
-    return header.rebalancing
-
-
 def _capacity(
     samples: Samples,
     behind: Flags,
@@ -317,8 +318,7 @@ def _capacity(
 ) -> Capacity:
     batch = rebalances.past.now
     shortest = np.nanmin(samples.seconds, axis=0, initial=np.inf)
-    together = batch.flags(lambda header: header.shares_partitions)
-    configured = known.capacity_per_second * np.where(together, batch.members.counts, 1)
+    configured = known.capacity_per_second * np.where(batch.shared, batch.members.counts, 1)
     return capacities(
         samples,
         behind,

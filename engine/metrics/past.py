@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from ..model.arrays import NONE, Column, Indices, Ints
 from ..model.batch import GroupBatch, Members
-from ..model.groups import GroupHeader
 from .lag import ReadOffsets
 
 
@@ -156,12 +155,12 @@ class Past:
             place.put(array, gathered)
         return gathered
 
-    def flags(self, condition: Callable[[GroupHeader], bool]) -> npt.NDArray[np.bool_]:
-        """(samples, G) a condition of each group's header; false where a group has no such sample."""
+    def flags(self, name: str) -> npt.NDArray[np.bool_]:
+        """(samples, G) flags of the groups of a batch, by their name; false where a group has no such sample."""
         gathered = np.zeros((self.samples, len(self.now)), np.bool_)
         for old, of_group, sample in zip(self.earlier, self.of_group, self.sample, strict=True):
             there = np.flatnonzero(of_group != NONE)
-            gathered[sample[there], there] = old.flags(condition)[of_group[there]]
+            gathered[sample[there], there] = getattr(old, name)[of_group[there]]
         return gathered
 
     def snapshots_of(self, group: int) -> Iterator[tuple[GroupBatch, int]]:
@@ -307,7 +306,7 @@ def owned_together(past: Past, owner: Indices) -> Indices:
         owner: (S, n) owners of the partitions, as present members; those of share groups have none.
     """
     now = past.now
-    shared = now.flags(lambda header: header.shares_partitions) & (now.members.counts > 0)
+    shared = now.shared & (now.members.counts > 0)
     if not shared.any():
         return owner
     manned = np.zeros((len(owner), len(now)), np.bool_)

@@ -169,7 +169,7 @@ class RebalanceCauses:
     def looked_at(self) -> list[int]:
         """The groups that may have rebalanced in the lookback."""
         batch = self.past.now
-        hot = batch.flags(lambda header: header.rebalancing)
+        hot = batch.rebalancing.copy()
         hot |= self.rebalances.changed.any(axis=0)
         owner = self.samples.owner
         if len(owner) > 1:
@@ -184,15 +184,13 @@ class RebalanceCauses:
         """(G) whether the epoch of a group is another than in an earlier snapshot, or its topics have grown."""
         batch = self.past.now
         hot = np.zeros(len(batch), np.bool_)
-        epochs = [header.epoch for header in batch.headers]
         sizes = count_by(batch.partitions.assignable, batch.start)
         for old, of_group in zip(self.past.earlier, self.past.of_group, strict=True):
             there = np.flatnonzero(of_group != NONE)
             before = of_group[there]
             then = count_by(old.partitions.assignable, old.start)[before]
             hot[there] |= (then != sizes[there]) & (then > 0) & (sizes[there] > 0)
-            for now, number in zip(there.tolist(), before.tolist(), strict=True):
-                hot[now] |= old.headers[number].epoch != epochs[now]
+            hot[there] |= (old.epochs[before] != batch.epochs[there]).astype(np.bool_)
         return hot
 
     @cached_property

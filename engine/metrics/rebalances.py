@@ -164,9 +164,8 @@ class Rebalances:
     @cached_property
     def rebalancing(self) -> Flags:
         """(S, G) whether a group was rebalancing at a sample."""
-        before = self.past.flags(lambda header: header.rebalancing)
-        now = self.past.now.flags(lambda header: header.rebalancing)
-        return np.concatenate([now[None], before])
+        before = self.past.flags("rebalancing")
+        return np.concatenate([self.past.now.rebalancing[None], before])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

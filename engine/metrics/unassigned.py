@@ -45,7 +45,7 @@ def unassigned(past: Past, samples: Samples) -> Floats:
     if not len(rows):
         return found
     of = batch.group[rows]
-    was_there, moved = past.flags(lambda _: True)[:, of], past.flags(_rebalances)[:, of]
+    was_there, moved = (past.flags(name)[:, of] for name in ("readable", "rebalancing"))
     ownerless = [
         each.partitions.assignable & (each.partitions.owner == NONE) for each in past.earlier
     ]
@@ -71,10 +71,6 @@ def _is_calm(header: GroupHeader) -> bool:
     """Whether what its members own is known and complete; partitions of a share group have no owner."""
     settled = not header.rebalancing and header.state not in WITHOUT_MEMBERS
     return settled and header.error is None and header.type is not GroupType.SHARE
-
-
-def _rebalances(header: GroupHeader) -> bool:
-    return header.rebalancing
 
 
 def _surely_subscribed(batch: GroupBatch, rows: Ints) -> Flags:

@@ -106,7 +106,7 @@ class GroupBatch:
         groups: The groups as single values, created on demand.
     """
 
-    headers: tuple[GroupHeader, ...]
+    headers: Sequence[GroupHeader]
     members: Members
     topics: tuple[frozenset[str], ...]
     partitions: PartitionTable
@@ -130,6 +130,21 @@ class GroupBatch:
     def readable(self) -> Flags:
         """(G) whether each group could be read."""
         return self.flags(lambda header: header.error is None)
+
+    @cached_property
+    def rebalancing(self) -> Flags:
+        """(G) whether each group was rebalancing."""
+        return self.flags(lambda header: header.rebalancing)
+
+    @cached_property
+    def shared(self) -> Flags:
+        """(G) whether each group is a share group."""
+        return self.flags(lambda header: header.shares_partitions)
+
+    @cached_property
+    def epochs(self) -> npt.NDArray[np.object_]:
+        """(G) the epoch of each group, None where it has none."""
+        return np.array([header.epoch for header in self.headers], np.object_)
 
     @cached_property
     def topic_group(self) -> Ints:
@@ -175,6 +190,9 @@ class GroupBatch:
             **{name: getattr(table, name).take(rows) for name in _COLUMNS},
         )
 
+
+OF_HEADERS = ("place", "readable", "rebalancing", "shared", "epochs")
+"""What follows from the headers of a batch, but for the snapshot and its moment."""
 
 _COLUMNS = tuple(f.name for f in fields(PartitionTable) if f.type == "Column")
 _OF_TOPICS = ("topics", "topic_ids", "cleanup_policies", "retention_ms", "retention_bytes")

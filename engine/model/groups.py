@@ -271,6 +271,13 @@ class GroupSnapshot(GroupHeader):
     stores: PartitionTable | None = None
 
     @cached_property
+    def told(self) -> tuple[int, int, int]:
+        """How many members it has; with a pattern that stands for no topic yet; whose subscription is unknown."""
+        patterns = (m.subscription_regex is not None and not m.subscription for m in self.members)
+        unknown = (m.subscription is None for m in self.members)
+        return len(self.members), sum(patterns), sum(unknown)
+
+    @cached_property
     def topics(self) -> frozenset[str]:
         """The topics that a member subscribes to, existing or not."""
         return frozenset(topic for m in self.members for topic in m.subscription or ())

@@ -294,11 +294,16 @@ class Texts(Series):
         >>> Texts(np.array([2, 0, 2]), ["a", "b", "c"]).used().words
         ['a', 'c']
         """
+        return self if self._used is None else self._used
+
+    @cached_property
+    def _used(self) -> Texts | None:
+        """The same, None where all words have a row."""
         there = np.zeros(len(self.words) + 1, np.bool_)  # one more, for NONE
         there[self.places] = True
         there[NONE] = False
         if there[:-1].all():
-            return self
+            return None
         place = np.where(there, np.cumsum(there) - 1, NONE)
         words = self._words_at(np.flatnonzero(there))
         return Texts(place[self.places], words, self.kind)

@@ -15,22 +15,30 @@ from ..config import Policy
 from ..metrics.forecast import UNCERTAIN, Load
 from ..metrics.observe import Observation
 from ..model.arrays import Flags, Floats, Indices
+from ..model.figures import Figures
 from ..model.states import Diagnosis
 from ..model.tables import FLOAT64, Lists, Numbers, Series, Table
 from ..records import Course, GroupMetrics
 from ..snapshots.arrays import flags_to, floats_of, floats_to, truths_of
 
 
-def needs_forecast(row: GroupMetrics, policy: Policy) -> bool:
-    """Whether a switch may be advised: the group is not healthy, or its cross-rack traffic could be worth saving."""
-    if row.diagnosis is not Diagnosis.HEALTHY:
+def needs_forecast(
+    diagnosis: Diagnosis | None, live: Figures | None, arrives: float | None, policy: Policy
+) -> bool:
+    """
+    Whether a switch may be advised: the group is not healthy, or its cross-rack traffic could be worth saving.
+
+    Args:
+        diagnosis, live, arrives: As in its metrics, *arrives* its production in offsets/s.
+        policy: When advice pays for it.
+    """
+    if diagnosis is not Diagnosis.HEALTHY:
         return True
-    live = row.live
     if live is None:
         return False
     # all that crosses racks has to be the least saving that a switch needs that is advised already
     cost, carried = live.cross_rack_cost_per_month, live.cross_rack_bytes_per_second
-    share, arrives = live.cross_rack_rate_share, row.production_per_second
+    share = live.cross_rack_rate_share
     if policy.cost_gain is not None and cost is not None:
         return cost >= policy.cost_gain * policy.hysteresis
     if carried is not None:
@@ -49,7 +57,8 @@ def may_switch(row: GroupMetrics, course: Course | None, policy: Policy) -> bool
     """
     if course is not None and (course.proposal or any(u.outcome is None for u in course.uptakes)):
         return True
-    return bool(row.unowned_partitions) or needs_forecast(row, policy)
+    arrives = row.production_per_second
+    return bool(row.unowned_partitions) or needs_forecast(row.diagnosis, row.live, arrives, policy)
 
 
 def past_columns(seen: Observation, loads: Mapping[int, Load]) -> dict[str, Series]:

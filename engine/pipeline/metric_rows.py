@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,26 +16,25 @@ from ..messages.wording import because, each_with_remarks
 from ..metrics.balance import member_counts, member_sums
 from ..metrics.forecast import Load, course_of, futures, load_of, outlooks, with_forecast
 from ..metrics.observe import Observation
-from ..metrics.ownership import fingerprint
 from ..metrics.pauses import pause_of
 from ..metrics.racks import Tariff, batch_crossing, known_racks, tariff
 from ..metrics.status import worst_by
 from ..model.arrays import NONE, Column, Flags, Floats
 from ..model.batch import GroupBatch, count_by, max_by, min_by, sum_by
+from ..model.columns import parts_of
 from ..model.coordinators import ASSIGNMENT_SETTING
 from ..model.figures import Figures
 from ..model.groups import GroupHeader, GroupSnapshot
 from ..model.labels import Labels
 from ..model.moments import from_ms
 from ..model.pauses import Pause
-from ..model.states import CapacityBasis, GroupType
+from ..model.states import CapacityBasis, Diagnosis, GroupType, Status
 from ..model.tables import BOOL, INT32, TEXT, Numbers, Series, Table, column
-from ..records import GroupMetrics, keys_of, table_of
+from ..records import GroupMetrics, table_of_columns
 from ..records.pause_course import spans_of
 from ..snapshots import METRICS
 from ..snapshots.arrays import flags_to, floats_to, labels_to, moments_to, named, numbers_to
 from ..snapshots.groups_with_past import BatchWithPast
-from ..snapshots.validation import silent_row
 from ..streams.store_copies import copies_now
 from .forecast_columns import needs_forecast, past_columns
 from .membership_changes import membership_change
@@ -67,17 +65,17 @@ class MetricRows:
         self.errors = [header.error or withheld.get(header.group) for header in self.batch.headers]
         """(G) why a group has no numbers."""
         self.sound: Flags = np.array([error is None for error in self.errors], np.bool_)
-        self.rebalancing = self.batch.flags(lambda header: header.rebalancing)
         self.crossing = batch_crossing(self.batch)
 
     def of_groups(self) -> Table:
         """One row per group."""
-        return table_of(
-            GroupMetrics,
-            (
-                replace(row, **self._pauses(group), **self._forecast(group, row))
-                for group, row in enumerate(self.rows)
-            ),
+        added = [
+            {**self._pauses(group), **self._forecast(group)} for group in range(len(self.batch))
+        ]
+        known = self._columns
+        others = [part.name for part in parts_of(GroupMetrics) if part.name not in known]
+        return table_of_columns(
+            GroupMetrics, known | {name: [each.get(name) for each in added] for name in others}
         )
 
     def _pauses(self, group: int) -> dict[str, Any]:
@@ -134,17 +132,17 @@ class MetricRows:
             )
         }
 
-    def _forecast(self, group: int, row: GroupMetrics) -> dict[str, Any]:
+    def _forecast(self, group: int) -> dict[str, Any]:
         """What forecasts need, the state of earlier ones included."""
         wrong, load = self.errors[group], self.loads.get(group)
         course = self.seen.known.forecasts[group] if wrong else course_of(self.seen, group)
         if load is None:
             return {} if course is None else {"forecast_course": course}
         ahead = outlooks(load, [load.owner], futures(load.arrivals.sum(axis=1)))
-        at = self.batch.headers[group].taken_at
+        at, assignment = self.batch.headers[group].taken_at, self._columns["assignment"][group]
         return {
             "commit_ages_seconds": tuple(load.ages.tolist()),
-            "forecast_course": with_forecast(course, at, row.assignment, ahead.lag[0]),
+            "forecast_course": with_forecast(course, at, assignment, ahead.lag[0]),
         }
 
     @cached_property
@@ -156,11 +154,7 @@ class MetricRows:
     def live(self) -> Mapping[int, Figures]:
         """Figures of the assignment that each group has now, by number; of none where there is none to judge."""
         batch, partitions = self.batch, self.numbers["partitions"]
-        judged = [
-            group
-            for group, sound in enumerate(self.sound.tolist())
-            if sound and self._is_judged(group) and partitions[group]
-        ]
+        judged = [group for group in np.flatnonzero(self.judged).tolist() if partitions[group]]
         if not judged:
             return {}
         judge = self._judge(judged)
@@ -200,76 +194,78 @@ class MetricRows:
             ],
         )
 
-    def _is_judged(self, group: int) -> bool:
-        header = self.batch.headers[group]
-        moves = header.rebalancing or header.shares_partitions
-        return bool(self.batch.topics[group]) and not moves
+    @cached_property
+    def judged(self) -> Flags:
+        """(G) which groups have an assignment that can be judged."""
+        subscribe = np.array([bool(topics) for topics in self.batch.topics], np.bool_)
+        return self.sound & subscribe & ~self.batch.rebalancing & ~self.batch.shared
 
     @cached_property
-    def rows(self) -> list[GroupMetrics]:
-        """(G) what is said of each group, but for what only forecasts need."""
-        members = self.batch.members.counts.tolist()
-        return [
-            silent_row(
-                error,
-                **self._keys(header),
-                members=members[group] if header.error is None else None,
-            )
-            if error
-            else self._measured(group)
-            for group, (header, error) in enumerate(
-                zip(self.batch.headers, self.errors, strict=True)
-            )
-        ]
+    def _columns(self) -> dict[str, list[Any]]:
+        """(G) fields of `GroupMetrics`, but for those that pauses and forecasts add."""
+        seen, batch, sound = self.seen, self.batch, self.sound.tolist()
+        headers, subscribe = batch.headers, [bool(topics) for topics in batch.topics]
+        judged, some = self.judged.tolist(), list(map(bool, self.numbers["partitions"]))
+        only = {
+            **dict.fromkeys(("idle_members", "unowned_partitions"), judged),
+            "unsubscribed_partitions": subscribe,
+            "total_lag": some,  # none to look at is no lag of 0: they may be hidden
+        }
+        numbers = {
+            name: _where(_where(values, only.get(name, sound)), sound)
+            for name, values in self.numbers.items()
+        }
+        told = [each.facts if own else () for each, own in zip(seen.diagnoses, sound, strict=True)]
+        odd = [each if own else () for each, own in zip(seen.findings, sound, strict=True)]
+        rules = [self.settings.rule(header.cluster, header.group) for header in headers]
+        return {
+            "snapshot_id": [header.snapshot_id for header in headers],
+            "cluster": [header.cluster for header in headers],
+            "group_id": [header.group for header in headers],
+            "config_version": [self.settings.version] * len(headers),
+            "group_type": [header.type for header in headers],
+            "state": [header.state for header in headers],
+            "assignor": [header.assignor for header in headers],
+            **numbers,
+            "status": [one or Status.UNKNOWN for one in numbers["status"]],
+            "members": _where(batch.members.counts.tolist(), batch.readable.tolist()),
+            "findings": list(map(each_with_remarks, odd)),
+            "facts": [(*first, *more) for first, more in zip(told, odd, strict=True)],
+            "diagnosis": [
+                each.diagnosis if own else Diagnosis.UNKNOWN
+                for each, own in zip(seen.diagnoses, sound, strict=True)
+            ],
+            "diagnosis_reason": [
+                error or (because(facts) if facts else None) or None
+                for error, facts in zip(self.errors, told, strict=True)
+            ],
+            "assignment": _where(seen.assignments, judged),
+            "subscribed_topics": [
+                (tuple(sorted(topics)) or None) if own else None
+                for topics, own in zip(seen.subscribed_topics, sound, strict=True)
+            ],
+            "live": [self.live.get(group) for group in range(len(headers))],
+            "change": [
+                membership_change(batch, group, self.earlier, rule) if sound[group] else None
+                for group, rule in enumerate(rules)
+            ],
+            "error": self.errors,
+        }
 
     @cached_property
     def loads(self) -> Mapping[int, Load]:
         """What a forecast is made from, by the number of each group that needs one and has a past."""
-        policy = self.settings.policy
+        policies = (self.settings.policy(each.cluster, each.group) for each in self.batch.headers)
+        of = (self._columns[name] for name in ("diagnosis", "live", "production_per_second"))
         needy = (
             group
-            for group, row in enumerate(self.rows)
-            if row.live is not None
-            and (self.every or needs_forecast(row, policy(row.cluster, row.group_id)))
+            for group, (policy, diagnosis, live, arrives) in enumerate(
+                zip(policies, *of, strict=True)
+            )
+            if live is not None and (self.every or needs_forecast(diagnosis, live, arrives, policy))
         )
         found = ((group, load_of(self.seen, group)) for group in needy)
         return {group: load for group, load in found if load is not None}
-
-    def _keys(self, header: GroupHeader) -> dict[str, Any]:
-        return keys_of(header, self.settings.version) | {
-            "group_type": header.type,
-            "state": header.state,
-            "assignor": header.assignor,
-        }
-
-    def _measured(self, group: int) -> GroupMetrics:
-        seen, header = self.seen, self.batch.headers[group]
-        subscribe = bool(self.batch.topics[group])
-        judged = self._is_judged(group)
-        diagnosed = seen.diagnoses[group]
-        own = {name: values[group] for name, values in self.numbers.items()}
-        if not judged:
-            own |= {"idle_members": None, "unowned_partitions": None}
-        if not subscribe:
-            own["unsubscribed_partitions"] = None
-        if not own["partitions"]:
-            own["total_lag"] = None  # none to look at is no lag of 0: they may be hidden
-        return GroupMetrics(
-            **self._keys(header),
-            **own,
-            members=int(self.batch.members.counts[group]),
-            findings=each_with_remarks(seen.findings[group]),
-            facts=(*diagnosed.facts, *seen.findings[group]),
-            diagnosis=diagnosed.diagnosis,
-            diagnosis_reason=because(diagnosed.facts) or None,
-            assignment=fingerprint(self.batch, group) if judged else None,
-            subscribed_topics=tuple(sorted(seen.subscribed_topics[group])) or None,
-            live=self.live.get(group),
-            change=membership_change(
-                self.batch, group, self.earlier, self.settings.rule(header.cluster, header.group)
-            ),
-            error=None,
-        )
 
     def of_members(self) -> Table:
         """
@@ -317,7 +313,7 @@ class MetricRows:
             "not_committing": Numbers(seen.silent, BOOL, ~shared),
             "cross_rack_partitions": numbers_to(Column(crossed, placed & ~shared), INT32),
         }
-        kept = self.sound & ~self.rebalancing
+        kept = self.sound & ~self.batch.rebalancing
         return self._table("member_metrics", columns, members.group, kept)
 
     def of_partitions(self) -> Table:
@@ -413,6 +409,11 @@ def _numbers_of(seen: Observation) -> dict[str, list[Any]]:
         "commit_interval_seconds": _numbers(seen.commit_interval),
         "delay_seconds": _latest(seen.behind_by, counted, waiting, start),
     }
+
+
+def _where(values: Iterable[Any], known: Sequence[bool]) -> list[Any]:
+    """The values that are known, None elsewhere."""
+    return [value if own else None for value, own in zip(values, known, strict=True)]
 
 
 def _latest(seconds: Floats, counted: Flags, waiting: Flags, start: Any) -> list[float | None]:

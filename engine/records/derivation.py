@@ -163,8 +163,9 @@ def fields_of(kind: Any, table: Table, names: Collection[str]) -> list[dict[str,
         ValueError: As `record_of`.
     """
     chosen = [part for part in parts_of(kind) if part.name in names]
-    rows = table.select(columns_named(kind, names)).to_pylist()
-    return [{part.name: _read(part, row) for part in chosen} for row in rows]
+    columns = [_read_column(part, table) for part in chosen]
+    given = [part.name for part in chosen]
+    return [dict(zip(given, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 @cache

@@ -14,7 +14,7 @@ from ..model.tables import BOOL, FLOAT64, INT64, MOMENT, Kind, Lists, Numbers, T
 
 def ints_of(column: Numbers, unknown: int = NONE) -> Ints:
     """A column of whole numbers, with one in place of those that are unknown."""
-    values: Ints = column.filled(unknown).astype(np.int64)
+    values: Ints = column.filled(unknown).astype(np.int64, copy=False)
     return values
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..model.arrays import ragged_entries
-from ..model.batch import GroupBatch
-from ..model.groups import GroupHeader, GroupSnapshot, Member, MemberTasks
+from ..model.batch import OF_HEADERS, GroupBatch, count_by
+from ..model.groups import GroupHeader, GroupSnapshot, Member, MemberTasks, PartitionTable
 from ..model.states import GroupType
 from ..model.tables import Table
 from .cluster import ClusterTables
@@ -99,6 +99,7 @@ def batch_of_tables(
     names: Sequence[str] | None = None,
     cluster: ClusterTables | None = None,
     like: GroupBatch | None = None,
+    of: str | None = None,
 ) -> GroupBatch:
     """
     Groups of one snapshot.
@@ -112,14 +113,14 @@ def batch_of_tables(
         cluster: The partitions and brokers, where they are indexed already.
         like: Some of the groups at another moment, with nothing known of disks and replicas then or now: if nothing but
             offsets differs, the rest is taken from there.
+        of: The id of the snapshot; None: as the rows say.
     """
     there = dict.fromkeys(tables["groups"]["group_id"].to_pylist())
     order = [name for name in (there if names is None else names) if name in there]
     if like is not None and (same := _same(like, order, tables)):
-        again = _headers(tables["groups"], order, taken_at, same.rows.cluster, same)
-        return _moved(like, again, same, tables)
+        return _moved(like, same, tables, order, taken_at, of)
     cluster = cluster or ClusterTables(tables["partitions"], tables["brokers"])
-    known = _headers(tables["groups"], order, taken_at, cluster)
+    known = _headers(tables["groups"], order, taken_at, cluster, of)
     rows = SnapshotRows(
         cluster,
         rows_of_groups(tables["members"], order, "position"),
@@ -182,7 +183,7 @@ _STEADY = {
 def _same(like: GroupBatch, order: Sequence[str], tables: Mapping[str, Table]) -> _Groups | None:
     """The groups of another batch, if its rows differ from these in what moves alone; then in the same order."""
     before = like.groups
-    if not isinstance(before, _Groups) or [header.group for header in like.headers] != order:
+    if not isinstance(before, _Groups) or [*like.place] != order:
         return None
     if not before.tables["members"].equals(tables["members"]):
         return None
@@ -194,15 +195,45 @@ def _same(like: GroupBatch, order: Sequence[str], tables: Mapping[str, Table]) -
 
 def _moved(
     like: GroupBatch,
-    headers: tuple[GroupHeader, ...],
     same: _Groups,
     tables: Mapping[str, Table],
+    order: Sequence[str],
+    taken_at: datetime,
+    of: str | None,
 ) -> GroupBatch:
+    """The groups of *like* at another moment; where their own rows differ in nothing else, so do their headers."""
+    groups = tables["groups"]
+    before, now = (each.without("snapshot_id") for each in (same.tables["groups"], groups))
+    stays = now.equals(before)
+    snapshot_id = of or next(iter(groups["snapshot_id"].to_pylist()), "")
+    headers: Sequence[GroupHeader] = (
+        _Later(like.headers, snapshot_id, taken_at)
+        if stays
+        else _headers(groups, order, taken_at, same.rows.cluster, of)
+    )
     rows, columns = same.rows.moved(tables["partitions"], tables["commits"])
     lazy = replace(same, rows=rows, headers=headers, made={})
     partitions = replace(like.partitions, **columns)
     lazy.batch = replace(like, headers=headers, partitions=partitions, groups=lazy)
+    if stays:
+        vars(lazy.batch).update({name: getattr(like, name) for name in OF_HEADERS})
     return lazy.batch
+
+
+class _Later(Sequence[GroupHeader]):
+    """Headers as they are at another moment, each made when it is asked for."""
+
+    def __init__(self, before: Sequence[GroupHeader], snapshot_id: str, taken_at: datetime) -> None:
+        self._first: Sequence[GroupHeader] = getattr(before, "_first", before)
+        self._moment = {"snapshot_id": snapshot_id, "taken_at": taken_at}
+
+    def __len__(self) -> int:
+        return len(self._first)
+
+    def __getitem__(self, number: Any) -> Any:
+        header = object.__new__(GroupHeader)
+        vars(header).update(vars(self._first[number]), **self._moment)
+        return header
 
 
 def _headers(
@@ -210,24 +241,18 @@ def _headers(
     order: Sequence[str],
     taken_at: datetime,
     cluster: ClusterTables,
-    like: _Groups | None = None,
+    of: str | None = None,
 ) -> tuple[GroupHeader, ...]:
-    """The headers of some groups; where *like* has the same rows but for their snapshot, its headers at this moment."""
-    if like is not None:
-        before, now = (each.without("snapshot_id") for each in (like.tables["groups"], groups))
-        if now.equals(before):
-            snapshot_id = next(iter(groups["snapshot_id"].to_pylist()), "")
-            headers = tuple(object.__new__(GroupHeader) for _ in like.headers)
-            for old, new in zip(like.headers, headers, strict=True):
-                vars(new).update(vars(old), snapshot_id=snapshot_id, taken_at=taken_at)
-            return headers
+    """The headers of some groups."""
     rows = {row["group_id"]: row for row in groups.to_pylist()}
-    return tuple(_header(rows[name], taken_at, cluster) for name in order)
+    return tuple(_header(rows[name], taken_at, cluster, of) for name in order)
 
 
-def _header(row: Mapping[str, Any], taken_at: datetime, cluster: ClusterTables) -> GroupHeader:
+def _header(
+    row: Mapping[str, Any], taken_at: datetime, cluster: ClusterTables, of: str | None
+) -> GroupHeader:
     return GroupHeader(
-        snapshot_id=row["snapshot_id"],
+        snapshot_id=of or row["snapshot_id"],
         cluster=row["cluster"],
         taken_at=taken_at,
         group=row["group_id"],
@@ -269,7 +294,7 @@ class _Groups(Sequence[GroupSnapshot]):
             raise IndexError(number)
         number %= len(self)
         if number not in self.made:
-            self.made[number] = self._make(number)
+            self.made[number] = _Group.among(self, number)
         return self.made[number]
 
     @cached_property
@@ -288,13 +313,49 @@ class _Groups(Sequence[GroupSnapshot]):
         spans = itertools.pairwise(start.tolist())
         return {n: tuple(made[a:b]) for n, (a, b) in zip(numbers, spans, strict=True)}
 
-    def _make(self, number: int) -> GroupSnapshot:
-        header, stores = self.headers[number], None
-        if header.places_tasks:
-            stores = table_of_topics(self.rows.cluster, stores_of(header.group, self.topics))
-        return GroupSnapshot(
-            **vars(header),
-            members=(self._threads if header.places_tasks else self._consumers)[number],
-            partitions=self.batch.table_of(number),
-            stores=stores,
-        )
+    def members(self, number: int) -> tuple[Member, ...]:
+        """The members of a group."""
+        is_application = self.headers[number].places_tasks
+        return (self._threads if is_application else self._consumers)[number]
+
+    @cached_property
+    def told(self) -> list[tuple[int, int, int]]:
+        """(G) as of a group."""
+        rows, start = self.rows.of_members.rows, self.rows.of_members.start
+        lists, topics = rows["subscription"], rows["subscription"].entries
+        named = count_by(topics.known & ~topics.equal(""), lists.start) > 0
+        patterns = rows["subscription_regex"].known & ~named
+        counts = (np.diff(start), count_by(patterns, start), count_by(~lists.known, start))
+        return [*zip(*(each.tolist() for each in counts), strict=True)]
+
+
+class _Group(GroupSnapshot):
+    """A group whose members and partitions are made when they are asked for first: most are only looked through."""
+
+    groups: _Groups
+    number: int
+
+    @classmethod
+    def among(cls, groups: _Groups, number: int) -> _Group:
+        """One of some groups."""
+        own = object.__new__(cls)
+        vars(own).update(vars(groups.headers[number]), groups=groups, number=number)
+        return own
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        return self.groups.members(self.number)
+
+    @cached_property
+    def partitions(self) -> PartitionTable:
+        return self.groups.batch.table_of(self.number)
+
+    @cached_property
+    def stores(self) -> PartitionTable | None:
+        if not self.places_tasks:
+            return None
+        return table_of_topics(self.groups.rows.cluster, stores_of(self.group, self.groups.topics))
+
+    @cached_property
+    def told(self) -> tuple[int, int, int]:
+        return self.groups.told[self.number] if "groups" in vars(self) else super().told

@@ -170,6 +170,11 @@ OF_A_GROUP: Mapping[str, Sequence[str]] = {
 """What a group is made of; the bytes that members sent are only kept."""
 
 OF_THE_PAST: Mapping[str, Sequence[str]] = {
+    # all but the snapshot, which is known: the rest is mostly the same in the next one
+    **{
+        dataset: tuple(name for name in SNAPSHOT[dataset] if name != "snapshot_id")
+        for dataset in ("groups", "brokers")
+    },
     "members": (
         "group_id",
         "member_id",
@@ -260,7 +265,8 @@ def _read_batch(
     def read_committed(group: str) -> bool:
         return settings.rule(cluster, group).isolation == "read_committed"
 
-    return batch_of_tables(tables, taken_at(lake, snapshot_id), read_committed, names, like=like)
+    when = taken_at(lake, snapshot_id)
+    return batch_of_tables(tables, when, read_committed, names, like=like, of=snapshot_id)
 
 
 def known_by_name(lake: Lake, snapshot_id: str, name: str) -> GroupSnapshot:

@@ -213,7 +213,7 @@ class SnapshotRows:
         topic = (all_codes >> 32).astype(np.int32)
         partition = (all_codes & 0xFFFFFFFF).astype(np.int32)
         of_cluster = self.in_cluster[topics & 0xFFFFFFFF]
-        _, at_owned, at_aimed, at_committed = (np.searchsorted(all_codes, c) for c in codes)
+        at_owned, at_aimed, at_committed = (np.searchsorted(all_codes, c) for c in codes[1:])
         place = _Place(
             topics=topics & 0xFFFFFFFF,
             of_cluster=of_cluster,
@@ -351,7 +351,8 @@ class _Place:
         """A column of the cluster's partitions; unknown where there is no such partition."""
         if not len(column):
             return Column.unknown(len(self.row))
-        return Column(column.values[self.at], column.known[self.at] & self.exists)
+        known = column.known[self.at] & self.exists if not column.known.all() else self.exists
+        return Column(column.values[self.at], known)
 
     def replicas(self, cluster: ClusterTables) -> tuple[Ints, Indices, Flags]:
         """The ragged replica arrays of the rows; none for a partition that does not exist."""
@@ -372,7 +373,7 @@ def _spread(count: int, rows: Ints, numbers: Any) -> Indices:
 def _known_at(count: int, rows: Ints, numbers: Column, counts: Flags) -> Column:
     """(count) each number at its row where it counts; unknown elsewhere."""
     values, known = np.zeros(count, np.int64), np.zeros(count, np.bool_)
-    values[rows] = np.where(numbers.known, numbers.values, 0)
+    values[rows] = numbers.values
     known[rows] = numbers.known & counts
     return Column(values, known)
 

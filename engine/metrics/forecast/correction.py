@@ -30,7 +30,6 @@ import numpy as np
 from ...model.arrays import Floats
 from ...records.forecast_course import ForecastCourse, PendingForecast
 from ..observe import Observation
-from ..ownership import fingerprint
 from .futures import AHEAD, HORIZON_SECONDS, STEPS, step_after
 
 RATE = 0.1
@@ -82,7 +81,7 @@ def course_of(seen: Observation, group: int) -> ForecastCourse | None:
         return before
     rows = seen.batch.rows(group)
     lag = seen.lag.for_people.take(rows).take(seen.counted[rows]).total()
-    assignment = None if header.rebalancing else fingerprint(seen.batch, group)
+    assignment = None if header.rebalancing else seen.assignments[group]
     return after(before, header.taken_at, assignment, lag)
 
 

@@ -21,7 +21,7 @@ from evenkeel.engine.metrics.balance import (
     skew,
     spread,
 )
-from evenkeel.engine.metrics.ownership import fingerprint, fingerprint_of
+from evenkeel.engine.metrics.ownership import fingerprint_of, fingerprints
 from evenkeel.engine.model.arrays import NONE, Column
 from evenkeel.engine.model.batch import batch_of
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
@@ -120,7 +120,7 @@ def _print_of(
         for client, own in held.items()
     ]
     snapshot = make_snapshot(topics=[topic(name, 4)], groups=[group("g", members=members)])
-    return fingerprint(batch_of(groups(snapshot)), 0)
+    return fingerprints(batch_of(groups(snapshot)))[0]
 
 
 def test_who_restarts_and_gets_back_what_it_had_changes_nothing():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -28,7 +29,7 @@ def _samples(*threads, every, **more):
     ]
     began = made[0].taken_at
     return [
-        type(each)(**vars(each) | {"taken_at": began + timedelta(seconds=every * number)})
+        replace(each, taken_at=began + timedelta(seconds=every * number))
         for number, each in enumerate(made)
     ]
 
