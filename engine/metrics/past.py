@@ -150,7 +150,9 @@ class Past:
             otherwise: What stands where nothing is said.
             kind: The type of the result.
         """
-        gathered = np.full((self.samples, len(self.now.partitions)), otherwise, kind)
+        is_whole = all(isinstance(place.at, slice) for place in self._places)
+        shape = (self.samples, len(self.now.partitions))
+        gathered = np.empty(shape, kind) if is_whole else np.full(shape, otherwise, kind)
         for place, array in zip(self._places, arrays, strict=True):
             place.put(array, gathered)
         return gathered

@@ -77,6 +77,8 @@ class Restarts:
     def _of(self, who: str, lives: Sequence[dict[str, set[str]]]) -> Iterator[PauseSpan]:
         """The restarts of one identity; while its old id is still listed beside the new one, it is back."""
         ids = [each.get(who, set()) for each in lives]
+        if all(own == ids[0] for own in ids):
+            return
         alone = [sample for sample, own in enumerate(ids) if len(own) == 1]
         for newer, older in pairwise(alone):
             new, old = ids[newer], ids[older]

@@ -171,24 +171,7 @@ class GroupBatch:
 
     def table_of(self, group: int) -> PartitionTable:
         """The partition table of one group; owners are members of that group."""
-        table, rows = self.partitions, self.rows(group)
-        topic = table.topic[rows]
-        first = int(topic[0]) if len(topic) else 0
-        topics = slice(first, int(topic[-1]) + 1 if len(topic) else 0)
-        base = int(self.members.start[group])
-        entries = slice(int(table.replica_start[rows.start]), int(table.replica_start[rows.stop]))
-        return PartitionTable(
-            racks=table.racks,
-            topic=topic - np.int32(first),
-            owner=self.owners_of(group),
-            target_owner=_local(table.target_owner[rows], base),
-            replica_start=table.replica_start[rows.start : rows.stop + 1] - entries.start,
-            replica_rack=table.replica_rack[entries],
-            in_sync=table.in_sync[entries],
-            **{name: getattr(table, name)[topics] for name in _OF_TOPICS},
-            **{name: getattr(table, name)[rows] for name in _PLAIN},
-            **{name: getattr(table, name).take(rows) for name in _COLUMNS},
-        )
+        return one_group(self.partitions, self.rows(group), int(self.members.start[group]))
 
 
 OF_HEADERS = ("place", "readable", "rebalancing", "shared", "epochs")
@@ -197,6 +180,26 @@ OF_HEADERS = ("place", "readable", "rebalancing", "shared", "epochs")
 _COLUMNS = tuple(f.name for f in fields(PartitionTable) if f.type == "Column")
 _OF_TOPICS = ("topics", "topic_ids", "cleanup_policies", "retention_ms", "retention_bytes")
 _PLAIN = ("partition", "exists", "subscribed", "target_turn", "commit_unread", "leader_rack")
+
+
+def one_group(table: PartitionTable, rows: slice, base: int) -> PartitionTable:
+    """The rows of one group; the owners in them count from *base*."""
+    topic = table.topic[rows]
+    first = int(topic[0]) if len(topic) else 0
+    topics = slice(first, int(topic[-1]) + 1 if len(topic) else 0)
+    entries = slice(int(table.replica_start[rows.start]), int(table.replica_start[rows.stop]))
+    return PartitionTable(
+        racks=table.racks,
+        topic=topic - np.int32(first),
+        owner=_local(table.owner[rows], base),
+        target_owner=_local(table.target_owner[rows], base),
+        replica_start=table.replica_start[rows.start : rows.stop + 1] - entries.start,
+        replica_rack=table.replica_rack[entries],
+        in_sync=table.in_sync[entries],
+        **{name: getattr(table, name)[topics] for name in _OF_TOPICS},
+        **{name: getattr(table, name)[rows] for name in _PLAIN},
+        **{name: getattr(table, name).take(rows) for name in _COLUMNS},
+    )
 
 
 def _local(owner: Indices, base: int) -> Indices:

@@ -9,7 +9,7 @@ tables of them, and back.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -235,6 +235,18 @@ class Texts(Series):
         words = self.words if len(places) < len(self.words) // 10 else [*self.words]
         return [None if place < 0 else words[place] for place in places.tolist()]
 
+    def filled(self, word: Any) -> Texts:
+        """The same values, with a word in place of those that are unknown."""
+        if self.known.all():
+            return self
+        words = [*self.words] if word in self.words else [*self.words, word]
+        return Texts(np.where(self.known, self.places, words.index(word)), words, self.kind)
+
+    @property
+    def listed(self) -> Listed:
+        """The same as Python values."""
+        return Listed(self)
+
     def equals(self, other: Series) -> bool:
         if not isinstance(other, Texts) or self.kind != other.kind or len(self) != len(other):
             return False
@@ -307,6 +319,26 @@ class Texts(Series):
         place = np.where(there, np.cumsum(there) - 1, NONE)
         words = self._words_at(np.flatnonzero(there))
         return Texts(place[self.places], words, self.kind)
+
+
+class Listed(Sequence[Any]):
+    """The values of a column of texts, None where unknown; listed when one is looked at."""
+
+    def __init__(self, texts: Texts) -> None:
+        self.texts = texts
+
+    @cached_property
+    def _values(self) -> list[Any]:
+        return self.texts.to_pylist()
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._values[at]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values)
 
 
 def places_of(words: Iterable[T]) -> dict[T, int]:
@@ -579,6 +611,8 @@ def column(values: Iterable[Any], kind: Kind) -> Series:
     Raises:
         KindError: A value is of another kind.
     """
+    if isinstance(values, Listed):
+        return values.texts.cast(kind)
     listed = values if isinstance(values, list) else list(values)
     try:
         return _column(listed, kind)

@@ -19,7 +19,7 @@ from ..model.groups import GroupHeader, GroupSnapshot, Member, MemberTasks, Part
 from ..model.states import GroupType
 from ..model.tables import Table
 from .cluster import ClusterTables
-from .partitions import SnapshotRows, rows_of_groups, table_of_topics
+from .partitions import SnapshotRows, rows_of_groups, tables_of_topics
 
 _OF_PARTITIONS = ("assigned_topics", "assigned_partitions", "target_topics", "target_partitions")
 
@@ -319,6 +319,17 @@ class _Groups(Sequence[GroupSnapshot]):
         return (self._threads if is_application else self._consumers)[number]
 
     @cached_property
+    def stores(self) -> dict[int, PartitionTable]:
+        """The changelogs of the Kafka Streams applications, by the number of the group."""
+        named = {
+            number: stores_of(header.group, self.topics)
+            for number, header in enumerate(self.headers)
+            if header.places_tasks
+        }
+        tables = tables_of_topics(self.rows.cluster, [*named.values()])
+        return dict(zip(named, tables, strict=True))
+
+    @cached_property
     def told(self) -> list[tuple[int, int, int]]:
         """(G) as of a group."""
         rows, start = self.rows.of_members.rows, self.rows.of_members.start
@@ -352,9 +363,7 @@ class _Group(GroupSnapshot):
 
     @cached_property
     def stores(self) -> PartitionTable | None:
-        if not self.places_tasks:
-            return None
-        return table_of_topics(self.groups.rows.cluster, stores_of(self.group, self.groups.topics))
+        return self.groups.stores.get(self.number)
 
     @cached_property
     def told(self) -> tuple[int, int, int]:

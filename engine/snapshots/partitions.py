@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..model.arrays import NONE, Column, Flags, Indices, Ints, ragged_entries
-from ..model.batch import Members
+from ..model.batch import Members, one_group
 from ..model.groups import PartitionTable
 from ..model.tables import (
     INT32,
@@ -24,6 +24,7 @@ from ..model.tables import (
     column,
     empty,
     list_of,
+    nulls,
 )
 from .arrays import among, distinct, ints_of, numbers_of
 from .cluster import ClusterTables, row_codes
@@ -159,10 +160,9 @@ class SnapshotRows:
         """The members of the groups, in the order of their positions."""
         rows = self.of_members.rows
         text = {
-            name: [each or "" for each in rows[name].to_pylist()]
-            for name in ("member_id", "client_id", "client_host")
+            name: rows[name].filled("").listed for name in ("member_id", "client_id", "client_host")
         }
-        instances = rows["instance_id"].to_pylist()
+        instances = rows["instance_id"].listed
         identity_parts = zip(instances, text["client_id"], text["client_host"], strict=True)
         return Members(
             start=self.of_members.start,
@@ -173,8 +173,8 @@ class SnapshotRows:
             client_ids=text["client_id"],
             hosts=text["client_host"],
             instance_ids=instances,
-            racks=rows["rack"].to_pylist(),
-            rack_sources=rows["rack_source"].to_pylist(),
+            racks=rows["rack"].listed,
+            rack_sources=rows["rack_source"].listed,
             generations=rows["generation"].to_pylist(),
             subscription_start=self._subscription[0],
             subscription_topic=self._subscription[1],
@@ -378,23 +378,27 @@ def _known_at(count: int, rows: Ints, numbers: Column, counts: Flags) -> Column:
     return Column(values, known)
 
 
-def table_of_topics(cluster: ClusterTables, topics: Sequence[str]) -> PartitionTable:
-    """The partitions of some existing topics, subscribed to, owned by nobody, without commits."""
-    one = Table(
+def tables_of_topics(
+    cluster: ClusterTables, lists: Sequence[Sequence[str]]
+) -> list[PartitionTable]:
+    """The partitions of some existing topics, for each list of them: owned by nobody, without commits."""
+    count = len(lists)
+    asked = Table(
         {
-            "subscription": column([list(topics)], list_of(TEXT)),
+            "subscription": column([[*each] for each in lists], list_of(TEXT)),
             **{
-                f"{what}_{part}": column([None], list_of(kind))
+                f"{what}_{part}": nulls(count, list_of(kind))
                 for what in ("assigned", "target")
                 for part, kind in (("topics", TEXT), ("partitions", INT32))
             },
         }
     )
-    group = np.zeros(1, np.int64)
-    members = RowsOfGroups(rows=one, group=group, start=np.array([0, 1]))
+    each = np.arange(count)
+    members = RowsOfGroups(rows=asked, group=each, start=np.arange(count + 1))
     schema = {"topic": TEXT, "partition": INT32, "error": TEXT}
     schema |= {"committed_offset": INT64, "reported_lag": INT64, "read_at": MOMENT}
-    commits = RowsOfGroups(rows=empty(schema), group=group[:0], start=np.zeros(2, np.int64))
-    no = np.zeros(1, np.bool_)
-    rows = SnapshotRows(cluster, members, commits, no, no)
-    return rows.partition_table()[0]
+    none = np.zeros(count + 1, np.int64)
+    commits = RowsOfGroups(rows=empty(schema), group=each[:0], start=none)
+    no = np.zeros(count, np.bool_)
+    table, start = SnapshotRows(cluster, members, commits, no, no).partition_table()
+    return [one_group(table, slice(a, b), 0) for a, b in itertools.pairwise(start.tolist())]

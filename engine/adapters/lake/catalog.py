@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ...model.errors import InputError, LakeError, SnapshotNotFound
 from ...model.tables import Schema
@@ -125,6 +126,7 @@ def files_of(manifest: Manifest, dataset: str) -> Sequence[LakeFile]:
     return (manifest.files or {}).get(dataset, ())
 
 
+@lru_cache(maxsize=500)
 def _parse(content: bytes, path: str) -> Manifest:
     try:
         found = json.loads(content)

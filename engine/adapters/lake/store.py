@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -196,10 +197,8 @@ class FileLake:
                 f"dataset {dataset} has no column {problem.args[0]}.",
                 fix=f"Use some of {', '.join(schema)}.",
             ) from problem
-        tables = [empty(pick.schema)]
-        for snapshot_id in snapshot_ids:
-            tables += self._tables(dataset, snapshot_id, pick)
-        return concat(tables)
+        found = (self._tables(dataset, snapshot_id, pick) for snapshot_id in snapshot_ids)
+        return concat([*chain.from_iterable(found)] or [empty(pick.schema)])
 
     def _tables(self, dataset: str, snapshot_id: str, pick: Pick) -> list[Table]:
         """What is wanted of one snapshot, all of it by one run."""
