@@ -220,7 +220,7 @@ class Observation:
     @cached_property
     def still(self) -> Flags:
         """(n) partitions that are behind, while their commit stands still."""
-        behind: Flags = self.counted & (np.nan_to_num(self.delay) > 0)
+        behind: Flags = self.counted & (self.delay > 0)
         return behind & self.samples.stands
 
     @cached_property
@@ -257,7 +257,7 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         samples, counted, batch.start, known.commit_interval, known.learned_interval
     )
     delays = delay(samples, interval, batch.group, ASSUMED_INTERVAL)
-    behind = np.nan_to_num(delays) > known.objective[batch.group]
+    behind = delays > known.objective[batch.group]
     rebalances = Rebalances.of(past)
     causes = RebalanceCauses(rebalances, samples)
     capacity = _capacity(samples, behind, interval, rebalances, known)

@@ -78,6 +78,8 @@ class Column:
 
     def floats(self) -> Floats:
         """The numbers, nan in place of the unknown ones."""
+        if self.known.all():
+            return self.values.astype(np.float64)
         return np.where(self.known, self.values, np.nan)
 
     def total(self) -> int | None:
