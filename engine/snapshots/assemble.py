@@ -88,6 +88,9 @@ def _settings(text: str | None) -> Mapping[str, str] | None:
     return found if isinstance(found, dict) else None
 
 
+FEW = 32
+"""So many groups of a chunk have their members made one by one."""
+
 CHANGELOG = "-changelog"
 """How Kafka Streams ends the names of topics that keep its stores."""
 
@@ -212,7 +215,7 @@ def _moved(
         else _headers(groups, order, taken_at, same.rows.cluster, of)
     )
     rows, columns = same.rows.moved(tables["partitions"], tables["commits"])
-    lazy = replace(same, rows=rows, headers=headers, made={})
+    lazy = replace(same, rows=rows, headers=headers, made={}, manned={})
     partitions = replace(like.partitions, **columns)
     lazy.batch = replace(like, headers=headers, partitions=partitions, groups=lazy)
     if stays:
@@ -283,6 +286,7 @@ class _Groups(Sequence[GroupSnapshot]):
     tables: Mapping[str, Table]
     batch: GroupBatch = field(init=False)
     made: dict[int, GroupSnapshot] = field(default_factory=dict)
+    manned: dict[int, tuple[Member, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.headers)
@@ -297,16 +301,6 @@ class _Groups(Sequence[GroupSnapshot]):
             self.made[number] = _Group.among(self, number)
         return self.made[number]
 
-    @cached_property
-    def _threads(self) -> dict[int, tuple[Member, ...]]:
-        """The members of the Kafka Streams applications, by the number of the group."""
-        return self._members_of([n for n, one in enumerate(self.headers) if one.places_tasks])
-
-    @cached_property
-    def _consumers(self) -> dict[int, tuple[Member, ...]]:
-        """The members of all other groups, by the number of the group."""
-        return self._members_of([n for n, one in enumerate(self.headers) if not one.places_tasks])
-
     def _members_of(self, numbers: Sequence[int]) -> dict[int, tuple[Member, ...]]:
         start, rows = ragged_entries(self.rows.of_members.start, np.array(numbers, np.int64))
         made = members_of(self.rows.of_members.rows.take(rows))
@@ -314,9 +308,14 @@ class _Groups(Sequence[GroupSnapshot]):
         return {n: tuple(made[a:b]) for n, (a, b) in zip(numbers, spans, strict=True)}
 
     def members(self, number: int) -> tuple[Member, ...]:
-        """The members of a group."""
-        is_application = self.headers[number].places_tasks
-        return (self._threads if is_application else self._consumers)[number]
+        """The members of a group: of a few each alone, then of all others of its kind at once."""
+        if number not in self.manned:
+            kind = self.headers[number].places_tasks
+            others = (n for n, one in enumerate(self.headers) if one.places_tasks is kind)
+            few = len(self.manned) < FEW
+            asked = [number] if few else [n for n in others if n not in self.manned]
+            self.manned.update(self._members_of(asked))
+        return self.manned[number]
 
     @cached_property
     def stores(self) -> dict[int, PartitionTable]:
