@@ -88,8 +88,8 @@ def _settings(text: str | None) -> Mapping[str, str] | None:
     return found if isinstance(found, dict) else None
 
 
-FEW = 32
-"""So many groups of a chunk have their members made one by one."""
+FEW = 8
+"""While so few groups of a chunk have members, those of another are made alone."""
 
 CHANGELOG = "-changelog"
 """How Kafka Streams ends the names of topics that keep its stores."""
@@ -308,12 +308,12 @@ class _Groups(Sequence[GroupSnapshot]):
         return {n: tuple(made[a:b]) for n, (a, b) in zip(numbers, spans, strict=True)}
 
     def members(self, number: int) -> tuple[Member, ...]:
-        """The members of a group: of a few each alone, then of all others of its kind at once."""
+        """The members of a group: an application's with those of all, of a few others each alone, then of all."""
         if number not in self.manned:
             kind = self.headers[number].places_tasks
             others = (n for n, one in enumerate(self.headers) if one.places_tasks is kind)
-            few = len(self.manned) < FEW
-            asked = [number] if few else [n for n in others if n not in self.manned]
+            alone = not kind and len(self.manned) < FEW
+            asked = [number] if alone else [n for n in others if n not in self.manned]
             self.manned.update(self._members_of(asked))
         return self.manned[number]
 
