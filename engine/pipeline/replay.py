@@ -97,7 +97,7 @@ def _parts(groups: Sequence[AskedGroup]) -> Iterator[list[AskedGroup]]:
     """Groups one after the other, as many as are asked together."""
     some, work = list[AskedGroup](), 0
     for each in groups:
-        own = len(each.group.partitions) + len(each.group.members)
+        own = len(each.group.partitions) + each.group.told[0]
         if some and work + own > AT_ONCE:
             yield some
             some, work = [], 0
