@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ..model.tables import Table
 
@@ -144,6 +144,7 @@ class Compacted:
     thinned: int = 0
 
 
+@runtime_checkable
 class Home(Protocol):
     """The lake of an installation, with the id that tells one installation from another."""
 

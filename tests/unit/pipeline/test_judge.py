@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.recording import Recording
 from evenkeel.engine.config import ClusterSettings, Filter, IncidentRules, Settings
 from evenkeel.engine.incidents.evaluation import Judged, Judgment
 from evenkeel.engine.incidents.troubles import judged_of
 from evenkeel.engine.messages.wording.facts import words
 from evenkeel.engine.messages.wording.incidents import impact
+from evenkeel.engine.model import second_process
 from evenkeel.engine.model.facts import Fact, finding
 from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.model.tables import Table
@@ -241,3 +243,28 @@ def test_a_fleet_is_judged_as_observed_in_full() -> None:
     expected = {each.group_id: each for each in full(lake, newest) if not well(each)}
 
     assert judge_groups(lake, Settings(), newest).odd == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("starts", [True, False])
+def test_a_second_process_judges_as_this_one(tmp_path, monkeypatch, caplog, starts: bool) -> None:
+    """Half of a large snapshot's groups are judged elsewhere, or here where nothing else can be started."""
+    lake = FileLake(tmp_path / "lake")
+    *_, newest = write_fleet(lake, make_fleet(Shape(groups=60, giant=False)))
+    expected, here = judge_groups(lake, Settings(), newest), list[str]()
+    real = evaluate_groups.observed_of
+
+    def observed(settings, groups):
+        here.extend(groups.batch.place)
+        return real(settings, groups)
+
+    monkeypatch.setattr(evaluate_groups, "observed_of", observed)
+    monkeypatch.setattr(evaluate_groups, "LARGE", 0)
+    monkeypatch.setattr(evaluate_groups, "CHUNK", 300)
+    monkeypatch.setattr(second_process, "processors", lambda: 2)
+    if not starts:
+        monkeypatch.setattr(second_process, "_CODE", "raise SystemExit(1)")
+
+    assert judge_groups(lake, Settings(), newest).odd == expected.odd
+    assert ("the second process failed" in caplog.text) is not starts
+    assert ({*expected.odd} <= {*here}) is not starts
