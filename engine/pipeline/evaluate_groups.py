@@ -47,8 +47,8 @@ from .measure import observed_of
 UNLISTING = frozenset({"coordinator_unread", "groups_kept_moving", "groups_without_leader", "said"})
 """Read errors that may have hidden groups; one of an earlier version may have any text."""
 
-CHUNK = 90_000
-"""Number of partitions and members per chunk: with 12 earlier snapshots 200 MB in arrays."""
+CHUNK = 60_000
+"""Number of partitions and members per chunk: with 12 earlier snapshots 120 MB in arrays."""
 
 LARGE = 200_000
 """Partitions and members of a snapshot from which on a second process evaluates half of what has to be."""
