@@ -26,7 +26,6 @@ from ..model.errors import EvenkeelError, LakeError
 from ..model.facts import Fact, FactKind, fact
 from ..model.groups import can_be_kept
 from ..model.logs import logger
-from ..model.second_process import second_process
 from ..model.states import Diagnosis
 from ..model.tables import Table, Texts
 from ..ports import Home, Lake
@@ -43,6 +42,7 @@ from ..snapshots.groups_with_past import (
 from ..streams.store_copies import lost_with_one_rack
 from .health_screen import plainly_well
 from .measure import observed_of
+from .second_process import second_process
 
 UNLISTING = frozenset({"coordinator_unread", "groups_kept_moving", "groups_without_leader", "said"})
 """Read errors that may have hidden groups; one of an earlier version may have any text."""

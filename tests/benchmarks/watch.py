@@ -3,8 +3,8 @@
 
 A seeded fleet of 13 snapshots, of which a third of the groups is not well; judged in a process of its own, cold, with
 nothing learned before. Processor time is all of it, reading and a second process included, without what starting and
-importing take here, which stands beside it; so is peak memory. Exit status 1 when more is needed for 10,000 groups than
-is asked.
+importing take here, which stands beside it; so is peak memory. Exit status 1 when 10,000 groups take longer than is
+asked, on two processors.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.benchmarks.measure import in_own_process, resident, show
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
 
 GROUPS = (1_000, 3_000, 10_000)
-ASKED_SECONDS, ASKED_OF = 10.0, 10_000
+ASKED_SECONDS, ASKED_OF = 4.0, 10_000
 HEADINGS = ("groups", "processor s", "seconds", "import s", "at a glance", "not well", "peak MiB")
 
 
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for row in found
     ]
     show("All groups of a snapshot, judged from the lake", HEADINGS, cells)
-    return int(any(r["groups"] >= ASKED_OF and r["processor"] > ASKED_SECONDS for r in found))
+    return int(any(r["groups"] >= ASKED_OF and r["seconds"] > ASKED_SECONDS for r in found))
 
 
 if __name__ == "__main__":

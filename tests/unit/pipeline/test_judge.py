@@ -16,11 +16,10 @@ from evenkeel.engine.incidents.evaluation import Judged, Judgment
 from evenkeel.engine.incidents.troubles import judged_of
 from evenkeel.engine.messages.wording.facts import words
 from evenkeel.engine.messages.wording.incidents import impact
-from evenkeel.engine.model import second_process
 from evenkeel.engine.model.facts import Fact, finding
 from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.model.tables import Table
-from evenkeel.engine.pipeline import evaluate_groups
+from evenkeel.engine.pipeline import evaluate_groups, second_process
 from evenkeel.engine.pipeline.evaluate_groups import judge_chunk, judge_groups
 from evenkeel.engine.pipeline.measure import observed_of
 from evenkeel.engine.records import to_json

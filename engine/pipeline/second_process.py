@@ -12,7 +12,7 @@ from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Self, TypeVar
 
-from .logs import logger
+from ..model.logs import logger
 
 T = TypeVar("T")
 
