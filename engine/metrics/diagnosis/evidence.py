@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -162,12 +163,10 @@ class Evidence:
         unseen = np.isnan(capacity.saturated)
         late = any_of_owner(self.of_rows["behind"], owner, count)
         firm = firm_capacities(capacity.basis, load > 0, self.batch.members.start)
-        does = np.where(unseen, np.inf, capacity.saturated)
         return {
             "late": late,
             "firm": firm,
-            "over": late & firm & (load > np.nan_to_num(capacity.per_second)),
-            "suspected": late & (load > does),
+            **overtaxed(late, firm, load, capacity.per_second, capacity.saturated),
             "capacity": capacity.per_second,
             "saturated": capacity.saturated,
             "seen_speed": np.where(unseen, capacity.at_least, capacity.saturated),
@@ -280,6 +279,8 @@ class OneGroup:
 
     def __getattr__(self, name: str) -> npt.NDArray[Any]:
         """Its part of the evidence's arrays, cut out when a rule asks for it."""
+        if name.startswith("_"):
+            raise AttributeError(name)
         evidence = self._evidence
         if name in evidence.of_rows:
             found = evidence.of_rows[name][..., self.rows]
@@ -333,6 +334,14 @@ class OneGroup:
     def numbers(self) -> list[int]:
         """(n) the number of each partition."""
         return [*self.table.partition[self.rows].tolist()]
+
+    def supposed(self) -> OneGroup:
+        """A copy to give other numbers: it keeps nothing that rules found or that follows, and is asked every rule."""
+        other = copy(self)
+        for derived in ("silent", "stuck", "_found"):
+            vars(other).pop(derived, None)
+        other._some = {*self._evidence.some}
+        return other
 
     def facts_of(
         self, rule: Callable[[OneGroup], Iterable[Fact]], needs: str | None
@@ -407,6 +416,17 @@ class OneGroup:
     def members(self, chosen: Flags) -> list[str]:
         """Names of members."""
         return [self.names[member] for member in np.flatnonzero(chosen).tolist()]
+
+
+def overtaxed(
+    late: Flags, firm: Flags, load: Floats, capacity: Floats, saturated: Floats
+) -> dict[str, Flags]:
+    """(M) whether members are `over` and `suspected`, from what `OneGroup` has of them."""
+    does = np.where(np.isnan(saturated), np.inf, saturated)
+    return {
+        "over": late & firm & (load > np.nan_to_num(capacity)),
+        "suspected": late & (load > does),
+    }
 
 
 def firm_capacities(basis: Labels[CapacityBasis], works: Flags, start: Ints) -> Flags:

@@ -10,14 +10,13 @@ Who is new can do what his peers do: the median, the lower of two in the middle.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from ...metrics.diagnosis import Diagnosed, first_of
-from ...metrics.diagnosis.evidence import OneGroup
+from ...metrics.diagnosis.evidence import OneGroup, overtaxed
 from ...metrics.forecast import doubtful
 from ...metrics.samples import sums_by_owner
 from ...model.arrays import NONE, Flags, Floats, Indices, Ints
@@ -172,9 +171,7 @@ class Condition:
 
     def _under(self, owner: Indices) -> OneGroup:
         """The group as the rules look at it."""
-        group, made, table, seen = copy.copy(self.seen), self.made, self.group.partitions, self.seen
-        for derived in ("silent", "stuck", "late", "over", "_found"):
-            vars(group).pop(derived, None)
+        group, made, table, seen = self.seen.supposed(), self.made, self.group.partitions, self.seen
         group.header, group.names = self.group, list(self.names)
         group.members_count = group.consumers = len(group.names)
         group.repeated = None  # what members did until now says nothing of others
@@ -207,6 +204,9 @@ class Condition:
         over &= ~group.held
         group.behind = behind | (arrive & (over | of_silent))
         group.still = (stuck & self.counted) | (of_silent & group.behind)
+        group.late = group.any_of(group.behind)
+        able = (group.capacity, group.saturated)
+        vars(group).update(overtaxed(group.late, group.firm, group.load, *able))
         vars(group)["silent"] = self.silent & group.any_of(group.still)
         vars(group)["stuck"] = stuck & ~of_silent & group.behind
         return group
