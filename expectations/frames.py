@@ -159,24 +159,16 @@ def _claims(members: Table, groups: Table, partitions: Table) -> Table:
 
 
 def _partition_row(table: Table, partitions: Table) -> Numbers:
-    """A row of *partitions* with the topic and partition of each row, unknown if there is none."""
-    topics = partitions["topic"]
+    """The row of *partitions* with the topic and partition of each row, unknown if there is none."""
+    words = partitions["topic"].words
 
-    def keys(of: Table) -> Ints:
-        topic, number = of["topic"].index_in(topics.words), of["partition"]
+    def keys(of: Table) -> pa.Array:
+        topic, number = of["topic"].index_in(words), of["partition"]
         known = (topic != NONE) & number.known
-        return np.where(known, topic * _WIDE + number.values + _WIDE // 4, NONE)
+        return pa.array(topic * _WIDE + number.values, mask=~known)
 
-    wanted, there = keys(table), np.append(keys(partitions), NONE)
-    first = np.zeros(len(topics.words) + 1, np.int64)
-    first[topics.places[::-1]] = np.arange(len(topics))[::-1]
-    # mostly rows are in order and none is missing: a partition is as far behind its topic's first row as its number
-    guess = first[wanted // _WIDE] + wanted % _WIDE - _WIDE // 4
-    guess = np.clip(guess, 0, len(topics))
-    found = np.where((wanted != NONE) & (there[guess] == wanted), guess, NONE)
-    left = np.flatnonzero((wanted != NONE) & (found == NONE))
-    rows = pc.index_in(pa.array(wanted[left]), value_set=pa.array(there))
-    found[left] = pc.fill_null(rows, NONE).to_numpy()
+    rows = pc.index_in(keys(table), value_set=keys(partitions), skip_nulls=True)
+    found: Ints = pc.fill_null(rows, NONE).to_numpy()
     return referred(found)
 
 
