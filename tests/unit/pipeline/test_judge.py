@@ -16,6 +16,7 @@ from evenkeel.engine.incidents.evaluation import Judged, Judgment
 from evenkeel.engine.incidents.troubles import judged_of
 from evenkeel.engine.messages.wording.facts import words
 from evenkeel.engine.messages.wording.incidents import impact
+from evenkeel.engine.metrics.diagnosis.rules import RULES
 from evenkeel.engine.model.facts import Fact, finding
 from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.model.tables import Table
@@ -79,6 +80,21 @@ def test_what_is_not_judged_is_well(number: int) -> None:
 
     expected.pop("vanished", None)
     assert odd == expected
+
+
+@pytest.mark.parametrize("number", [5, 40, 60])
+def test_a_rule_that_is_not_asked_would_have_found_nothing(number: int) -> None:
+    """Where no partition or member is what it needs."""
+    lake, ids = few_situations()
+    lookback = lookback_of(lake, Settings(), ids[number])
+    names = lake.read("groups", [ids[number]])["group_id"].to_pylist()
+    groups = read_with_past(lake, Settings(), lookback, names)
+    evidence = observed_of(Settings(), groups).evidence
+    for diagnosis, rule, needs in RULES:
+        for group in range(len(groups.batch)) if needs else ():
+            if not evidence.some[needs][group]:
+                assert not [*rule(evidence.of_group(group))], (diagnosis, names[group])
+    assert any(any(met) and not all(met) for met in evidence.some.values())
 
 
 def test_a_judgment_says_of_which_snapshot_it_is() -> None:
