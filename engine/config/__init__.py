@@ -216,9 +216,7 @@ class Settings(BaseSettings):
 
     def _opened(self) -> RuleBook:
         """The book of these very rules: a copy with other rules was handed that of the original."""
-        # every group asks several times, and the private attributes of a model are slow
-        book: RuleBook = (self.__pydantic_private__ or {})["_book"]
-        rules = self.rules
+        book, rules = self._book, self.rules
         if book.rules is not rules:
             book = self._book = RuleBook(rules)
         return book
