@@ -42,7 +42,7 @@ from ..snapshots.groups_with_past import (
 from ..streams.store_copies import lost_with_one_rack
 from .health_screen import plainly_well
 from .measure import observed_of
-from .second_process import second_process
+from .second_process import start_if_free
 
 UNLISTING = frozenset({"coordinator_unread", "groups_kept_moving", "groups_without_leader", "said"})
 """Read errors that may have hidden groups; one of an earlier version may have any text."""
@@ -111,7 +111,7 @@ def _judged_anew(
     with ExitStack() as stack:
         # a lake that has an address can be opened there, too
         is_large = sum(work.values()) > LARGE and isinstance(lake, Home) and not known
-        second = second_process(__name__, stack) if is_large else None
+        second = start_if_free(__name__, stack) if is_large else None
         known = known or _plainly_well(lake, settings, lookback)
         left = {name: size for name, size in work.items() if name not in known}
         here = len(left) if second is None else _half(left)

@@ -95,7 +95,7 @@ class SecondProcess:
         return answer
 
 
-def second_process(module: str, stack: ExitStack) -> SecondProcess | None:
+def start_if_free(module: str, stack: ExitStack) -> SecondProcess | None:
     """One that ends with the stack; None where no processor is free for it."""
     if processors() > 1:
         with suppress(OSError):
