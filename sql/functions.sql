@@ -27,6 +27,11 @@ CREATE OR REPLACE FUNCTION has_come(moment timestamptz) RETURNS boolean LANGUAGE
     SELECT moment <= now() + interval '10 minutes'
 $$;
 
+-- Whether a group in this state is changing its assignment: its members and what they own are not final.
+CREATE OR REPLACE FUNCTION is_rebalancing(state text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT state IN ('PreparingRebalance', 'CompletingRebalance', 'Assigning', 'Reconciling')
+$$;
+
 -- The next two need an exclusive lock, and other sessions queue behind a waiting one. They therefore return false if they
 -- don't get it before the server checks for deadlocks (deadlock_timeout, one second).
 

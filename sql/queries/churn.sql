@@ -37,7 +37,7 @@ WITH seen AS (
         history.group_id,
         history.taken_at,
         history.readable,
-        history.state IN ('PreparingRebalance', 'CompletingRebalance', 'Assigning', 'Reconciling') AS rebalancing,
+        is_rebalancing(history.state) AS rebalancing,
         history.partitions_moved,
         history.production_per_second
         * extract(

@@ -27,7 +27,7 @@ WHERE
         WHERE
             metrics.snapshot_id = :snapshot_id
             AND metrics.error IS NULL
-            AND metrics.state NOT IN ('PreparingRebalance', 'CompletingRebalance', 'Assigning', 'Reconciling')
+            AND NOT is_rebalancing(metrics.state)
             AND member.group_id = span.group_id
             AND member.member_id = span.member_id
             AND member.identity = span.identity
@@ -46,7 +46,7 @@ INNER JOIN snapshot ON snapshot.snapshot_id = metrics.snapshot_id
 WHERE
     metrics.snapshot_id = :snapshot_id
     AND metrics.error IS NULL
-    AND metrics.state NOT IN ('PreparingRebalance', 'CompletingRebalance', 'Assigning', 'Reconciling')
+    AND NOT is_rebalancing(metrics.state)
     AND span.cluster = metrics.cluster
     AND span.group_id = metrics.group_id
     AND span.until IS NULL
@@ -72,7 +72,7 @@ INNER JOIN member_metrics AS member
 WHERE
     metrics.snapshot_id = :snapshot_id
     AND metrics.error IS NULL
-    AND metrics.state NOT IN ('PreparingRebalance', 'CompletingRebalance', 'Assigning', 'Reconciling')
+    AND NOT is_rebalancing(metrics.state)
     AND NOT EXISTS (
         SELECT FROM member_span AS span
         WHERE

@@ -137,13 +137,7 @@ FROM (
                 THEN sum(sample.cross_rack_cost_per_month * taken.seconds / 2592000)
         END AS cross_rack_cost,
         CASE WHEN min(sample.currency) = max(sample.currency) THEN min(sample.currency) END AS currency,
-        (
-            count(*) FILTER (
-                WHERE
-                    sample.state IN ('PreparingRebalance', 'CompletingRebalance', 'Assigning', 'Reconciling')
-                    AND sample.readable
-            )
-        )::integer AS rebalancing_snapshots,
+        (count(*) FILTER (WHERE is_rebalancing(sample.state) AND sample.readable))::integer AS rebalancing_snapshots,
         (count(*) FILTER (WHERE sample.compared))::integer AS compared_snapshots,
         (
             count(*) FILTER (

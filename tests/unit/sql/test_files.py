@@ -119,13 +119,11 @@ def test_sql_knows_the_states_in_which_members_are_not_compared() -> None:
     """They are those in which metrics have no row of a member: a new one in the model must be one wherever one is."""
     listed = [
         (path.name, set(re.findall(r"'(\w+)'", states)))
-        for folder in ("queries", "statements", "views")
-        for path in sorted((ROOT / "sql" / folder).glob("*.sql"))
+        for path in sorted((ROOT / "sql").rglob("*.sql"))
         for states in re.findall(r"state (?:NOT )?IN \(([^)]*)\)", path.read_text())
         if "Rebalance" in states
     ]
-    assert {name for name, _ in listed} == {"churn.sql", "note_members.sql", "group_hour_open.sql"}
-    assert [states for _, states in listed] == [REBALANCING] * len(listed)
+    assert listed == [("functions.sql", REBALANCING)]
 
 
 def test_each_question_of_the_cookbook_is_answered_by_one_query() -> None:

@@ -167,7 +167,7 @@ def test_a_reader_has_views_and_what_queries_read_and_nothing_else(
     assert {name: rights[name] for name in rights if rights[name]} == {}
     assert others == [set()] * 3
     assert functions == words & set(re.findall(r"FUNCTION (\w+)", sql.functions()))
-    assert functions == {"has_come", "newest_rules", "said_otherwise"}
+    assert functions == {"has_come", "is_rebalancing", "newest_rules", "said_otherwise"}
 
 
 def test_a_reader_has_no_table_that_no_query_needs(
