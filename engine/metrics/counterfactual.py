@@ -30,7 +30,7 @@ import numpy as np
 
 from ..model.arrays import NONE, Flags, Floats, Indices
 from .forecast import UNCERTAIN
-from .forecast.backlog import worked_off
+from .forecast.queues import worked_off
 
 ENDS = 3
 """Low, expected, high."""

@@ -22,7 +22,7 @@ from ..assignors.kafka.protocol_names import BY_RACKS, base_of
 from ..config import Policy, Rule, Settings
 from ..followers.plan import NAME as PLAN
 from ..messages.wording import counts, member_names
-from ..metrics.forecast import Load, forecasts
+from ..metrics.forecast import Load
 from ..metrics.samples import sums_by_owner
 from ..model.arrays import Flags, Floats, Indices
 from ..model.assignments import ABLE, Assignment, Candidate, Deployment, Feasibility
@@ -30,6 +30,7 @@ from ..model.facts import Fact, FactKind, fact, note, reason
 from ..model.groups import GroupSnapshot
 from ..model.releases import untrue, written
 from ..model.states import GroupType
+from .candidate_forecasts import Unforecast
 from .candidate_rows import infeasible
 from .member_data import settings_of, with_user_data
 from .stored_metrics import Measured, MeasuredBatch, MeasuredGroup, judge_of_measured
@@ -261,17 +262,14 @@ class AskedGroup:
             without is not None and not np.array_equal(without.owner, assignment.owner)
         )
 
-    def finished(self, *, priced: bool) -> list[Candidate]:
+    def unforecast(self, *, priced: bool) -> Unforecast:
         """
-        The candidates with their forecasts, and with what is found about all of them.
+        The candidates, of which forecasts can be made.
 
         Args:
             priced: Whether forecasts include what the switch costs.
         """
-        group, measured, spec, candidates = self.group, self.measured, self.spec, self.candidates
-        answers = {candidate.strategy: candidate.assignment for candidate in candidates}
-        told = _about_racks(self.measured_group, spec, self.rule, answers.get("min_traffic"))
-        told += uneven_by_subscription(self.judge, candidates)
+        group, spec = self.group, self.spec
 
         def price_of(candidate: Candidate, owner: Indices) -> Price | None:
             could = candidate.feasibility in ABLE
@@ -283,7 +281,14 @@ class AskedGroup:
             paid, static = self.pauses, spec.static
             return price(candidate.how, static, spec.owner, owner, eager=eager, pauses=paid)
 
-        candidates = with_forecasts(measured.load, candidates, price_of)
+        return Unforecast(load=self.measured.load, candidates=self.candidates, price_of=price_of)
+
+    def finished(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """The candidates, now with forecasts, and with what is found about all of them."""
+        group, measured = self.group, self.measured
+        answers = {candidate.strategy: candidate.assignment for candidate in candidates}
+        told = _about_racks(self.measured_group, self.spec, self.rule, answers.get("min_traffic"))
+        told += uneven_by_subscription(self.judge, candidates)
         if measured.load is not None:
             relief = _reliefs(group, measured.load)
             candidates = [replace(c, notes=(*c.notes, *relief(c))) for c in candidates]
@@ -367,35 +372,3 @@ def never(group: GroupSnapshot, strategy: Assignor, why: Fact) -> Candidate:
     """A strategy that has no answer for a group, and why."""
     is_running = runs(group, strategy.name)
     return infeasible(strategy.name, strategy.deployment, why, is_running=is_running)
-
-
-def with_forecasts(
-    load: Load | None,
-    candidates: Sequence[Candidate],
-    price_of: Callable[[Candidate, Indices], Price | None],
-) -> list[Candidate]:
-    """
-    The candidates of a group, those with an assignment with their forecast, and where it has one with their price.
-
-    Args:
-        load: What the group's forecast is made from; without it there is none.
-        candidates: One per strategy.
-        price_of: What it costs to get to a candidate's owners; None where it cannot be had, or is there already.
-    """
-    placed = {
-        each.strategy: each.assignment.owner for each in candidates if each.assignment is not None
-    }
-    if load is None or not placed:
-        return list(candidates)
-    prices = [
-        price_of(each, placed[each.strategy]) for each in candidates if each.strategy in placed
-    ]
-    names = [*placed]
-    live = next((c.strategy for c in candidates if c.deployment is Deployment.LIVE), None)
-    stays = names.index(live) if live in placed else None
-    ahead = forecasts(load, [*placed.values()], prices, stays)
-    found = {
-        strategy: replace(forecast, price_restarts=paid.restarts) if forecast and paid else forecast
-        for strategy, paid, forecast in zip(names, prices, ahead, strict=True)
-    }
-    return [replace(each, forecast=found.get(each.strategy)) for each in candidates]

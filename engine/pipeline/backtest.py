@@ -11,7 +11,7 @@ from ..messages.advice_news import News
 from ..messages.digest import MOVES, section, told_of
 from ..messages.events import GroupEvent
 from ..messages.outbox_entries import owners_of
-from ..metrics.forecast import AHEAD, futures, load_of, outlooks, step_after, within
+from ..metrics.forecast import AHEAD, lags, load_of, step_after, within
 from ..metrics.observe import Observation
 from ..model.assignments import AdviceState
 from ..model.facts import Fact
@@ -229,7 +229,7 @@ def _forecasts(seen: Observation, number: int) -> list[ForecastCheck]:
     load = load_of(seen, number)
     if load is None:
         return []
-    lag = outlooks(load, [load.owner], futures(load.arrivals.sum(axis=1))).lag[0]
+    [lag] = lags([load])
     checks = []
     for seconds in AHEAD:
         low, expected, high = lag[step_after(seconds)].tolist()

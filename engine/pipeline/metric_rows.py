@@ -14,7 +14,7 @@ from ..assignors.interface import GroupSpec, part_of, picked, specs_of
 from ..config import Rule, Settings
 from ..messages.wording import because, each_with_remarks
 from ..metrics.balance import member_counts, member_sums
-from ..metrics.forecast import Load, course_of, futures, load_of, outlooks, with_forecast
+from ..metrics.forecast import Load, course_of, lags, load_of, with_forecast
 from ..metrics.observe import Observation
 from ..metrics.pauses import pause_of
 from ..metrics.racks import Tariff, batch_crossing, known_racks, tariff
@@ -138,12 +138,16 @@ class MetricRows:
         course = self.seen.known.forecasts[group] if wrong else course_of(self.seen, group)
         if load is None:
             return {} if course is None else {"forecast_course": course}
-        ahead = outlooks(load, [load.owner], futures(load.arrivals.sum(axis=1)))
         at, assignment = self.batch.headers[group].taken_at, self._columns["assignment"][group]
         return {
             "commit_ages_seconds": tuple(load.ages.tolist()),
-            "forecast_course": with_forecast(course, at, assignment, ahead.lag[0]),
+            "forecast_course": with_forecast(course, at, assignment, self._lags[group]),
         }
+
+    @cached_property
+    def _lags(self) -> Mapping[int, Floats]:
+        """(T, 3) the lag that is forecast of each group with a load if it keeps its assignment."""
+        return dict(zip(self.loads, lags([*self.loads.values()]), strict=True))
 
     @cached_property
     def numbers(self) -> Mapping[str, list[Any]]:

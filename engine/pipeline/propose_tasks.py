@@ -36,7 +36,7 @@ from ..streams.live import Running, running
 from ..streams.restoring import restoring
 from ..streams.separate_copies import about_copies
 from ..streams.settings import RackStrategy, StickyTasks, TaskStrategy, task_strategies
-from .asked_group import with_forecasts
+from .candidate_forecasts import Unforecast, with_forecasts
 from .candidate_rows import Proposal, infeasible, refusal
 from .stored_metrics import Measured, judge_of_measured
 
@@ -121,7 +121,10 @@ def task_rows(
             restoring=restored,
         )
 
-    ahead = with_forecasts(measured.load, [candidate for candidate, _ in rows], price_of)
+    candidates = [candidate for candidate, _ in rows]
+    [ahead] = with_forecasts(
+        [Unforecast(load=measured.load, candidates=candidates, price_of=price_of)]
+    )
     rows = [(candidate, changed) for candidate, (_, changed) in zip(ahead, rows, strict=True)]
     done = {candidate.strategy for candidate in ahead}
     unfitting = unfit(group)

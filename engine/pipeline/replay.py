@@ -24,6 +24,7 @@ from ..model.facts import Fact, FactKind, of_kind, reason
 from ..model.figures import NextChange, Score
 from ..model.groups import GroupSnapshot
 from .asked_group import AskedGroup, Seen
+from .candidate_forecasts import with_forecasts
 from .candidate_rows import refusal
 from .member_data import answers_of, assign_of, takes_many
 from .membership_changes import by_setting
@@ -90,7 +91,11 @@ def replay_groups(
         batch = _Batch(some, ask_next_change=ask_next_change)
         for strategy in (*_table(), *also):
             batch.ask(strategy, [n for n, each in enumerate(some) if each.is_asked(strategy)])
-    return [Replayed(spec=each.spec, candidates=each.finished(priced=priced)) for each in groups]
+    ahead = with_forecasts([each.unforecast(priced=priced) for each in groups])
+    return [
+        Replayed(spec=each.spec, candidates=each.finished(candidates))
+        for each, candidates in zip(groups, ahead, strict=True)
+    ]
 
 
 def _parts(groups: Sequence[AskedGroup]) -> Iterator[list[AskedGroup]]:

@@ -21,7 +21,14 @@ from kafka.admin import KafkaAdminClient
 from evenkeel.engine import pipeline, wiring
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings, Filter, Policy, Rule, Settings
-from evenkeel.engine.metrics.forecast import HORIZON_SECONDS, STEPS, futures, load_of, outlooks
+from evenkeel.engine.metrics.forecast import (
+    HORIZON_SECONDS,
+    STEPS,
+    Asked,
+    Placed,
+    load_of,
+    outlooks,
+)
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model.arrays import Floats, Indices
 from evenkeel.engine.model.assignments import AdviceState, Move
@@ -204,7 +211,7 @@ class PlainPipeline:
         name = self.prefix + group
         moves = moves_of(self.lake, self.settings, newest, {name: strategies})[name]
         owners = [moved_owners(seen, load.owner, moves.get(each, ())) for each in strategies]
-        lag = outlooks(load, owners, futures(load.arrivals.sum(axis=1))).lag
+        lag = outlooks(Placed([Asked(load=load, owners=owners)])).lag
         return {name: lag[place, 0] for place, name in enumerate(strategies)}
 
 

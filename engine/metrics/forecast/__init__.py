@@ -6,8 +6,8 @@ and high), `correction` (what came of earlier forecasts), `doubt` (whether membe
 `comparison` (what a group has to do and can, and all its assignments side by side).
 """
 
-from .backlog import Load, Outlooks, outlooks
-from .comparison import UNCERTAIN, capacity_of, delayed_offsets, forecasts, load_of
+from .backlog import Outlooks, outlooks
+from .comparison import UNCERTAIN, capacity_of, delayed_offsets, forecasts, lags, load_of
 from .correction import NO_CORRECTION, course_of, with_forecast, within
 from .doubt import doubtful
 from .futures import (
@@ -20,6 +20,7 @@ from .futures import (
     futures,
     step_after,
 )
+from .load import Asked, Load, Placed
 
 __all__ = [
     "AHEAD",
@@ -29,15 +30,18 @@ __all__ = [
     "SOON_SECONDS",
     "STEPS",
     "UNCERTAIN",
+    "Asked",
     "Futures",
     "Load",
     "Outlooks",
+    "Placed",
     "capacity_of",
     "course_of",
     "delayed_offsets",
     "doubtful",
     "forecasts",
     "futures",
+    "lags",
     "load_of",
     "outlooks",
     "step_after",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
 
@@ -13,10 +14,11 @@ from ...model.figures import ENDS, Forecast
 from ...model.pauses import Standstill
 from ...model.states import CapacityBasis
 from ..observe import Observation
-from .backlog import Load, Outlooks, bands_of, outlooks, queues_of, sums
+from .backlog import Outlooks, bands_of, outlooks
 from .correction import NO_CORRECTION, course_of
 from .doubt import doubted
-from .futures import SOON_SECONDS, futures, step_after
+from .futures import SOON_SECONDS, step_after
+from .load import Asked, Load, Placed, worked_out
 
 UNCERTAIN = 0.05
 """By which share of itself a capacity may be off."""
@@ -98,111 +100,123 @@ def _ages(seen: Observation, chosen: Indices, arrivals: Floats) -> Floats:
     return ages
 
 
-def forecasts(
-    load: Load,
-    owners: Sequence[Indices],
-    standstills: Sequence[Standstill | None],
-    live: int | None = None,
-) -> list[Forecast | None]:
+def forecasts(groups: Sequence[Asked]) -> list[list[Forecast | None]]:
     """
-    (K) what becomes of a group under each assignment, what getting there costs included. All are held against the same
-    futures; equal ones are worked out once.
+    (K) of each group what becomes of it under each assignment, what getting there costs included. All of a group are
+    held against the same futures; equal ones are worked out once.
 
     Nothing is told of an assignment that gives a member more than it is known to do (`doubt`).
-
-    Args:
-        load: What the group has to do, and can.
-        owners: K assignments: (n) a member, or NONE.
-        standstills: K times what pauses on the way there; None: it has no price.
-        live: Which of them the group has; the others' gain over it is taken future by future. None: none of them.
     """
-    told = [not doubt for doubt in doubted(load, owners)]
-    if not any(told):
-        return [None] * len(owners)
-    worked_out: dict[tuple[bytes, ...], int] = {}
-    placed: list[Indices] = []
-    paused: list[Standstill | None] = []
+    return worked_out(groups, _forecasts)
+
+
+def lags(loads: Sequence[Load]) -> list[Floats]:
+    """(T, 3) of each group its lag at each step under the assignment it has, as a snapshot would show it."""
+    stay = [Asked(load=load, owners=[load.owner], standstills=[None]) for load in loads]
+    return worked_out(stay, lambda some: outlooks(Placed(some)).lag)
+
+
+def _forecasts(groups: Sequence[Asked]) -> list[list[Forecast | None]]:
+    told = [[not doubt for doubt in each] for each in doubted(groups)]
+    some = [_distinct(each) for each, known in zip(groups, told, strict=True) if any(known)]
+    found = _compared(some) if some else iter(())
+    return [
+        [forecast if known else None for forecast, known in zip(next(found), each, strict=True)]
+        if any(each)
+        else [None] * len(each)
+        for each in told
+    ]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Distinct:
+    """
+    What is asked of a group, and the assignments among it that are different.
+
+    Attributes:
+        asked: What is asked.
+        rows: The different ones, with what pauses on the way there.
+        own, free: Which of them each assignment is: with what pauses, and without.
+    """
+
+    asked: Asked
+    rows: Asked
+    own: Sequence[int]
+    free: Sequence[int]
+
+    @property
+    def stays(self) -> Sequence[int]:
+        """Which of them each one's gain is taken over."""
+        live = self.asked.live
+        return self.own if live is None else [self.free[live]] * len(self.own)
+
+
+def _distinct(asked: Asked) -> _Distinct:
+    rows: dict[tuple[bytes, ...], int] = {}
+    owners, paused = list[Indices](), list[Standstill | None]()
 
     def row_of(owner: Indices, stands: Standstill | None) -> int:
         pauses = () if stands is None else (stands.held_up_seconds, stands.lost_seconds)
         key = (owner.tobytes(), *(each.tobytes() for each in pauses))
-        if key not in worked_out:
-            worked_out[key] = len(placed)
-            placed.append(owner)
+        if key not in rows:
+            rows[key] = len(rows)
+            owners.append(owner)
             paused.append(stands)
-        return worked_out[key]
+        return rows[key]
 
-    plain = [row_of(owner, None) for owner in owners]
-    priced = [row_of(owner, stands) for owner, stands in zip(owners, standstills, strict=True)]
-    seen = outlooks(load, placed, futures(load.arrivals.sum(axis=1)), paused)
-    gains = None if live is None else _gains(seen, plain[live], priced)
-    costs, bands = _prices(load, seen, placed, paused, plain, priced), _bands(seen)
-    return [
-        Forecast(
-            **bands[row],
-            **({} if gains is None or number == live else gains[number]),
-            **costs[number],
-        )
-        if told[number]
-        else None
-        for number, row in enumerate(priced)
-    ]
+    free = [row_of(owner, None) for owner in asked.owners]
+    own = [row_of(*each) for each in zip(asked.owners, asked.standstills, strict=True)]
+    apart = replace(asked, owners=owners, standstills=paused)
+    return _Distinct(asked=asked, rows=apart, own=own, free=free)
 
 
-def _gains(seen: Outlooks, stays: int, rows: Sequence[int]) -> list[dict[str, Any]]:
-    """By how much the lag integral of each row is below that of the one that stays, future by future."""
-    bands = bands_of(seen.integrals[stays] - seen.integrals[rows], seen.tail).tolist()
-    return [dict(zip(_GAIN, band, strict=True)) for band in bands]
+def _compared(groups: Sequence[_Distinct]) -> Iterator[list[Forecast]]:
+    """(K) of each group the forecasts of all its assignments."""
+    placed = Placed([each.rows for each in groups])
+    seen, first = outlooks(placed), placed.first.tolist()
+    own, free, stays = (
+        np.array([start + row for start, rows in zip(first, each, strict=False) for row in rows])
+        for each in zip(*((each.own, each.free, each.stays) for each in groups), strict=True)
+    )
+    gains = bands_of(seen.integrals[stays] - seen.integrals[own], seen.tail)
+    rises = np.median(seen.integrals[own] - seen.integrals[free], axis=1)
+    bands, delays = _bands(seen), delayed_offsets(placed)[own]
+    # no future is better for what stands still, but sums of its numbers may round the other way
+    added = zip(
+        own.tolist(), gains.tolist(), delays.tolist(), np.maximum(rises, 0.0).tolist(), strict=True
+    )
+    for asked in (each.asked for each in groups):
+        forecasts = list[Forecast]()
+        for number, (stands, (row, gain, held_up, rise)) in enumerate(
+            zip(asked.standstills, added, strict=False)
+        ):
+            forecasts.append(
+                Forecast(
+                    **bands[row],
+                    **({} if asked.live in (None, number) else dict(zip(_GAIN, gain, strict=True))),
+                    **(
+                        {}
+                        if stands is None
+                        else {"price_held_up_offsets": held_up, "price_offset_seconds": rise}
+                    ),
+                )
+            )
+        yield forecasts
 
 
-def _prices(
-    load: Load,
-    seen: Outlooks,
-    placed: Sequence[Indices],
-    paused: Sequence[Standstill | None],
-    plain: Sequence[int],
-    priced: Sequence[int],
-) -> list[dict[str, Any]]:
-    """By how much each one's lag integral rises for what stands still, and how many offsets are consumed later."""
-    found, stands = [dict[str, Any]() for _ in priced], [paused[row] for row in priced]
-    some = [number for number, each in enumerate(stands) if each is not None]
-    if some:
-        rows, free = ([each[number] for number in some] for each in (priced, plain))
-        owners, pauses = [placed[row] for row in rows], [each for each in stands if each]
-        delays = delayed_offsets(load, owners, pauses)
-        rises = np.median(seen.integrals[rows] - seen.integrals[free], axis=1)
-        # no future is better for it, but sums of its numbers may round the other way
-        columns = delays.tolist(), np.maximum(rises, 0.0).tolist()
-        for number, held_up, rise in zip(some, *columns, strict=True):
-            found[number] = {"price_held_up_offsets": held_up, "price_offset_seconds": rise}
-    return found
-
-
-def delayed_offsets(
-    load: Load, owners: Sequence[Indices], standstills: Sequence[Standstill]
-) -> Floats:
+def delayed_offsets(placed: Placed) -> Floats:
     """
     (K) how many offsets are consumed later because members stand still.
 
     It is what arrives while its partitions stand still, or if that is more, what a member could have consumed of its
     backlog and of what arrives.
-
-    Args:
-        load: What the group has to do, and can.
-        owners: K times (n) who gets each partition, NONE for nobody.
-        standstills: K times what pauses.
     """
-    members, placed = len(load.capacity), queues_of(load, owners)
-    lost = np.array([each.lost_seconds for each in standstills])
-    arrives = load.arrivals.mean(axis=0)
-    arrived = np.array([each.held_up_seconds for each in standstills]) * arrives
-    values = np.broadcast_to([[arrives], [load.backlog]], (2, *placed.shape))
-    of_each = sums(np.concatenate([values, arrived[None]]), placed, members + 1)
-    comes, behind, waits = of_each[..., :-1]
-    there = np.where(behind > 0, behind + comes * lost, 0.0)
-    could = np.minimum(np.nan_to_num(load.capacity) * lost, there)
-    nobody = arrived.sum(axis=1) - waits.sum(axis=1)
-    delayed: Floats = np.maximum(waits, could).sum(axis=1) + nobody
+    comes, behind, waits = placed.sums(
+        placed.arrives, placed.backlog, placed.held_up * placed.arrives
+    )
+    there = np.where(behind > 0, behind + comes * placed.lost, 0.0)
+    could = np.minimum(np.nan_to_num(placed.capacity)[placed.member] * placed.lost, there)
+    delayed: Floats = np.add.reduceat(np.maximum(waits, could), placed.start[:-1])
     return delayed
 
 

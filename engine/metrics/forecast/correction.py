@@ -140,14 +140,13 @@ def corrected(lag: Floats, correction: Floats) -> Floats:
 
     Args:
         lag: (K, T, 3) low, expected and high at each step.
-        correction: (4 x horizons) factors and margins, see `ForecastCourse`; between horizons they change evenly.
+        correction: (K, 4 x horizons), or one for all: factors and margins, see `ForecastCourse`; between horizons they
+            change evenly.
     """
     moments = np.arange(1, STEPS + 1) * HORIZON_SECONDS / STEPS
-    low, high, less, more = (
-        np.interp(moments, AHEAD, each[end::2])
-        for each in np.split(correction, 2)
-        for end in (0, 1)
-    )
+    weights = np.array([np.interp(moments, AHEAD, each) for each in np.eye(len(AHEAD))])
+    ends = correction.reshape(-1, 2, len(AHEAD), 2)
+    low, high, less, more = np.einsum("kfhe,ht->fekt", ends, weights).reshape(4, -1, STEPS)
     middle = lag[..., 1]
     return np.stack(
         [

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ...model.arrays import Flags, Floats, Indices
-from .backlog import Load, queues_of, sums
+from ...model.arrays import Flags, Floats
+from .load import Asked, Placed
 
 ROOM = 0.3
 """
@@ -39,22 +39,28 @@ def doubtful(gets: Floats, at_most: Floats, seen: Floats) -> Flags:
     return found
 
 
-def doubted(load: Load, owners: Sequence[Indices]) -> list[bool]:
+def doubted(groups: Sequence[Asked]) -> Iterator[list[bool]]:
     """
-    (K) whether a member would get more than it has, and than it is known to do: then nothing can be forecast.
+    (K) of each group whether a member would get more than it has, and than it is known to do: then nothing can be
+    forecast.
 
     Args:
-        load: What the group has to do, and can.
-        owners: K assignments: (n) who gets each partition, NONE for nobody.
+        groups: What is asked, of groups with as many past intervals.
     """
-    if load.seen is None:
-        return [False] * len(owners)
-    members = len(load.capacity)
-    placed = queues_of(load, [load.owner, *owners])
-    arrives = sums(load.arrivals[None, :NOW].mean(axis=1), placed, members + 1)[0, :, :-1]
-    has, gets = arrives[0], arrives[1:]
-    # who keeps up with what it has now does so
-    keeps_up = (sums(load.backlog[None], placed[:1], members + 1)[0, 0, :-1] == 0) & (has > 0)
-    seen = np.fmax(load.seen, np.where(keeps_up, has, np.nan))
-    doubts = doubtful(gets, load.capacity, seen) & (gets > has)
-    return [bool(each) for each in doubts.any(axis=1)]
+    placed = Placed(
+        [Asked(load=each.load, owners=[each.load.owner, *each.owners]) for each in groups]
+    )
+    recent = placed.arrivals[:NOW].mean(axis=0)[placed.partition]
+    arrives, backlog = placed.sums(recent, placed.backlog)
+    ends = placed.start[placed.first].tolist()
+    for load, start, end in zip(placed.loads, ends, ends[1:], strict=False):
+        size = len(load.capacity) + 1
+        has, *_ = gets = arrives[start:end].reshape(-1, size)[:, :-1]
+        if load.seen is None:
+            yield [False] * (len(gets) - 1)
+            continue
+        # who keeps up with what it has now does so
+        keeps_up = (backlog[start : start + size - 1] == 0) & (has > 0)
+        seen = np.fmax(load.seen, np.where(keeps_up, has, np.nan))
+        doubts = doubtful(gets[1:], load.capacity, seen) & (gets[1:] > has)
+        yield [bool(each) for each in doubts.any(axis=1)]

@@ -35,6 +35,9 @@ AHEAD = (SOON_SECONDS, HORIZON_SECONDS)
 STEPS = 12
 """Steps of a forecast."""
 
+STEP_SECONDS = HORIZON_SECONDS / STEPS
+"""How long each takes."""
+
 PATHS = 80
 """Possible futures: enough that the tenth from either end moves little from one set of draws to another."""
 
@@ -58,11 +61,11 @@ def step_after(seconds: float) -> int:
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Futures:
     """
-    Possible futures of a group.
+    Possible futures of groups with as many past intervals; of one group alone without the axis G.
 
     Attributes:
         interval: (R, T) the past interval, newest 0, whose arrivals come in each step of each future.
-        scale: (R, T) by what they are multiplied.
+        scale: (G, R, T) by what they are multiplied.
         wait: (R, T) number of the observed commit age at each step, as a share of how many there are.
         spread: (R) standard normal draws, by which a capacity may be off.
     """
@@ -76,31 +79,32 @@ class Futures:
 def futures(totals: Floats) -> Futures:
     """
     Args:
-        totals: (I) offsets/s that arrived in all of the group, interval by interval, newest first; at least one.
+        totals: (G, I) offsets/s that arrived in all of each group, interval by interval, newest first; at least one.
     """
-    path, direction, wait, spread = _draws(len(totals))
+    path, direction, wait, spread = _draws(totals.shape[-1])
     walk = path[:, 1:]
     levels = _levels(totals)
     # two neighbors on a path are neighbors in the past; who stays at the only one there is sees no change
-    changes = np.append(np.diff(np.log(levels)), 0.0)[np.minimum(walk, path[:, :-1])]
-    becomes = levels[0] * np.exp(np.cumsum(direction[:, None] * changes, axis=1))
-    scale = np.clip(becomes / levels[walk], LEAST_SCALE, MOST_SCALE)
+    changes = np.append(np.diff(np.log(levels)), np.zeros_like(levels[..., :1]), axis=-1)
+    along = changes[..., np.minimum(walk, path[:, :-1])]
+    becomes = levels[..., :1, None] * np.exp(np.cumsum(direction[:, None] * along, axis=-1))
+    scale = np.clip(becomes / levels[..., walk], LEAST_SCALE, MOST_SCALE)
     return Futures(interval=walk, scale=scale, wait=wait, spread=spread)
 
 
 def _levels(totals: Floats) -> Floats:
-    """(I) means of neighbors; where nothing came the least of the others, 1 where nothing ever did."""
-    means, each = totals.astype(np.float64), np.ones(len(totals))
+    """(G, I) means of neighbors; where nothing came the least of the others, 1 where nothing ever did."""
+    means, each = totals.astype(np.float64), np.ones(totals.shape[-1])
     for apart in range(1, AROUND // 2 + 1):
         for one, other in (
             (slice(apart, None), slice(-apart)),
             (slice(-apart), slice(apart, None)),
         ):
-            means[one] += totals[other]
+            means[..., one] += totals[..., other]
             each[one] += 1
     means /= each
-    least = means.min(where=means > 0, initial=np.inf)
-    return np.where(means > 0, means, least if np.isfinite(least) else 1.0)
+    least = means.min(axis=-1, where=means > 0, initial=np.inf, keepdims=True)
+    return np.where(means > 0, means, np.where(np.isfinite(least), least, 1.0))
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evenkeel.engine.metrics.forecast import HORIZON_SECONDS, PATHS, STEPS, Load, futures, outlooks
+from evenkeel.engine.metrics.forecast import (
+    HORIZON_SECONDS,
+    PATHS,
+    STEPS,
+    Asked,
+    Load,
+    Placed,
+    futures,
+    outlooks,
+)
 from evenkeel.engine.metrics.forecast.backlog import tail
 from evenkeel.engine.model.arrays import NONE
 
@@ -30,7 +39,7 @@ def _load(rates, *, capacity, owner, backlog=0.0, ages=(0.0,), stuck=False, inte
 
 def _outlooks(load, *owners):
     chosen = [np.array(owner, np.int32) for owner in owners] or [load.owner]
-    return outlooks(load, chosen, futures(load.arrivals.sum(axis=1)))
+    return outlooks(Placed([Asked(load=load, owners=chosen)]))
 
 
 def test_a_group_that_keeps_up_shows_what_waits_for_its_next_commit():

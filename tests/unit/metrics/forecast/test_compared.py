@@ -7,7 +7,14 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from evenkeel.engine.metrics.forecast import HORIZON_SECONDS, Load, forecasts, futures, outlooks
+from evenkeel.engine.metrics.forecast import (
+    HORIZON_SECONDS,
+    Asked,
+    Load,
+    Placed,
+    forecasts,
+    outlooks,
+)
 from evenkeel.engine.model.pauses import Standstill
 
 TOGETHER, APART = np.array([0, 0], np.int32), np.array([0, 1], np.int32)
@@ -26,11 +33,16 @@ def _load(capacity=(8.0, 8.0), backlog=1000.0):
     )
 
 
+def _forecasts(load, owners, standstills, live=None):
+    [found] = forecasts([Asked(load=load, owners=owners, standstills=standstills, live=live)])
+    return found
+
+
 def test_each_assignment_gets_what_it_would_get_alone():
     """Ends, delay, utilization and integral are those of the outlook; two that are equal are told the same."""
     load = _load()
-    together, apart, again = forecasts(load, [TOGETHER, APART, TOGETHER.copy()], [None] * 3)
-    alone = outlooks(load, [APART], futures(load.arrivals.sum(axis=1)))
+    together, apart, again = _forecasts(load, [TOGETHER, APART, TOGETHER.copy()], [None] * 3)
+    alone = outlooks(Placed([Asked(load=load, owners=[APART])]))
 
     assert together == again
     assert together.forecast_lag_expected == pytest.approx(2000 + 2 * HORIZON_SECONDS)
@@ -48,7 +60,7 @@ def _stands(held_up, lost):
 def test_a_member_that_is_behind_loses_what_it_could_have_consumed():
     """Thirty seconds of 8 a second are never caught up within the hour; in them 300 arrive."""
     stands = _stands((30.0, 30.0), (30.0, 0.0))
-    stays, goes = forecasts(_load(), [TOGETHER, TOGETHER], [None, stands], live=0)
+    stays, goes = _forecasts(_load(), [TOGETHER, TOGETHER], [None, stands], live=0)
     lost = 8 * 30 * (HORIZON_SECONDS - 15)
 
     assert (stays.price_held_up_offsets, stays.price_offset_seconds) == (None, None)
@@ -63,7 +75,7 @@ def test_a_member_that_keeps_up_only_catches_up_what_arrived():
     """It stands still for 60 s, in which 300 arrive, and has worked them off 100 s later."""
     load = replace(_load(backlog=0.0), owner=APART)
     stands = _stands((60.0, 0.0), (60.0, 0.0))
-    stays, goes = forecasts(load, [APART, APART], [None, stands], live=0)
+    stays, goes = _forecasts(load, [APART, APART], [None, stands], live=0)
 
     assert goes.price_held_up_offsets == 300
     assert goes.price_offset_seconds == pytest.approx(300 * (60 + 100) / 2)
@@ -74,7 +86,7 @@ def test_who_stands_still_for_longer_than_a_step_does_nothing_in_it():
     """In 450 s 2,250 arrive; the member has them at the end of the second step but for what it did in the rest."""
     load = replace(_load(backlog=0.0), owner=APART)
     stands = _stands((450.0, 0.0), (450.0, 0.0))
-    seen = outlooks(load, [APART], futures(load.arrivals.sum(axis=1)), [stands])
+    seen = outlooks(Placed([Asked(load=load, owners=[APART], standstills=[stands])]))
 
     assert seen.lag[0, :2, 1].tolist() == pytest.approx([5 * 300, 5 * 600 - 8 * 150])
 
@@ -84,7 +96,7 @@ def test_a_gain_is_taken_future_by_future():
     random = np.random.default_rng(3)
     arrivals = 5.0 * np.exp(random.normal(0, 0.5, 12))[:, None] * np.ones(2)
     load = replace(_load(capacity=(6.0, 6.0)), arrivals=arrivals)
-    stays, goes = forecasts(load, [TOGETHER, APART], [None, None], live=0)
+    stays, goes = _forecasts(load, [TOGETHER, APART], [None, None], live=0)
     apart = stays.forecast_lag_integral_low - goes.forecast_lag_integral_high
 
     assert goes.forecast_gain_low > max(apart, 0)
@@ -93,21 +105,21 @@ def test_a_gain_is_taken_future_by_future():
 def test_stuck_and_unowned_partitions_cost_what_arrives():
     """Nobody consumes them before or after: they wait as long as they are held up."""
     load = replace(_load(), stuck=np.array([True, False]))
-    [goes] = forecasts(load, [np.array([0, -1], np.int32)], [_stands((10.0, 10.0), (10.0, 0.0))])
+    [goes] = _forecasts(load, [np.array([0, -1], np.int32)], [_stands((10.0, 10.0), (10.0, 0.0))])
 
     assert goes.price_held_up_offsets == 100
 
 
 def test_what_costs_nothing_adds_nothing():
     """A price of 0 is not an unknown one."""
-    [free] = forecasts(_load(), [APART], [_stands((0.0, 0.0), (0.0, 0.0))])
+    [free] = _forecasts(_load(), [APART], [_stands((0.0, 0.0), (0.0, 0.0))])
 
     assert (free.price_held_up_offsets, free.price_offset_seconds) == (0, 0)
 
 
 def test_what_no_capacity_is_known_of_has_no_utilization():
     """Not even 0: it is unknown, and the group is taken to keep up."""
-    [unknown] = forecasts(_load(capacity=(np.nan, np.nan), backlog=0.0), [APART], [None])
+    [unknown] = _forecasts(_load(capacity=(np.nan, np.nan), backlog=0.0), [APART], [None])
 
     assert unknown.forecast_utilization_expected is None
     assert unknown.forecast_drained_seconds_high == 0
@@ -131,6 +143,6 @@ def test_who_gets_more_than_it_is_known_to_do_has_no_forecast(situation, more, k
         _load(), **{"capacity": np.array([1.0, np.nan]), "seen": np.array([1.0, 3.3])} | more
     )
 
-    stays, goes = forecasts(load, [TOGETHER, APART], [None, None], live=0)
+    stays, goes = _forecasts(load, [TOGETHER, APART], [None, None], live=0)
     assert stays is not None
     assert (goes is not None) is known, situation
