@@ -80,10 +80,10 @@ import numpy as np
 from ...model.arrays import NONE
 from ...model.assignments import Assignment, Deployment
 from ...model.facts import Fact, reason
-from ..interface import USUAL_PROMISES, Answers, GroupSpec, Promise, each
-from ..kit.members import Seats, seats
+from ..interface import USUAL_PROMISES, Answers, GroupSpec, Promise
 from ..kit.why import Steps, by_racks, stays_or_moves
-from .problem import LoadProblem, Problem, Racks, load_of, loads_of, problem_of, racks_of
+from .loads import LoadProblem, load_of, loads_of, weighed
+from .problem import Problem, problem_of, problems_of
 from .search import proof, solve
 
 WORK = 500_000
@@ -119,25 +119,25 @@ class Balanced:
 
     def assign_many(self, groups: GroupSpec) -> Answers:
         """As `assign`, for each of many groups."""
-        parts = zip(each(groups), seats(groups), racks_of(groups), strict=True)
-        return Answers(
-            assignment=Assignment(owner=np.full(groups.partition_count, NONE, np.int32)),
-            own={number: self._answer(*part) for number, part in enumerate(parts)},
-        )
-
-    def _answer(self, group: GroupSpec, its_seats: Seats, its_racks: Racks) -> Assignment:
-        problem = problem_of(group, its_seats, its_racks)
-        load = load_of(group, problem, self.enough)
-        places, answer, idle_moves = solve(problem, load, self.work)
-        owner = np.full(group.partition_count, NONE, np.int32)
-        owner[problem.partition] = problem.member[places]
-        return Assignment(owner=owner, proof=proof(problem, load, answer, idle_moves))
+        problems = problems_of(groups)
+        loads = weighed(groups, problems, self.enough)
+        sizes = np.diff(groups.partition_start).tolist()
+        own = dict[int, Assignment]()
+        for problem, load, size, (places, answer, idle_moves) in zip(
+            problems, loads, sizes, solve(problems, loads, self.work), strict=True
+        ):
+            owner = np.full(size, NONE, np.int32)
+            owner[problem.partition] = problem.member[places]
+            told = proof(problem, load, answer, idle_moves)
+            own[len(own)] = Assignment(owner=owner, proof=told)
+        nobody = np.full(groups.partition_count, NONE, np.int32)
+        return Answers(assignment=Assignment(owner=nobody), own=own)
 
     def explain(self, group: GroupSpec, partition: int) -> Steps:
         """What its owner takes with it, who would be next, then its racks and whether it moves."""
         problem = problem_of(group)
         load = load_of(group, problem, self.enough)
-        places, _, _ = solve(problem, load, self.work)
+        ((places, _, _),) = solve([problem], [load], self.work)
         at = np.flatnonzero(problem.partition == partition)
         if not len(at):
             return ()
