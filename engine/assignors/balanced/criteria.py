@@ -38,11 +38,13 @@ class Limits(NamedTuple):
         mean: What no peak is below on average.
         enough: A peak that counts as least.
         complete: Whether all assignments can be tried.
+        counts_decide: Whether nothing is left to be weighed once numbers of partitions are even.
     """
 
     mean: Any
     enough: Any
     complete: Any
+    counts_decide: Any
 
 
 class Bounds(NamedTuple):
@@ -77,23 +79,14 @@ class Found(NamedTuple):
 
 @kernel
 def answered_all(
-    every: Any,
-    limits: Any,
-    bounds: Any,
-    orders: Any,
-    rooms: Any,
-    owner: Any,
-    found: Any,
-    begin: int,
-    work: tuple[int, int],
+    groups: Any, rooms: Any, owner: Any, found: Any, begin: int, work: tuple[int, int]
 ) -> tuple[int, int]:
     """
     Answer group after group.
 
     Args:
-        every: `Rules` of all groups behind each other; *sites* and *even* are arrays too.
-        limits, bounds: `Limits`, `Bounds`.
-        orders: (n), (n) the partitions of each group, the heaviest and the dearest first.
+        groups: `Rules` of all behind each other, *sites* and *even* as arrays too; `Limits`; `Bounds`; (n) and (n) the
+            partitions of each, the heaviest and the dearest first.
         rooms: `Places` with room for `ROOMS` times the largest group.
         owner: (n) where partitions start, changed to who gets them.
         found: `Found`, filled.
@@ -104,11 +97,11 @@ def answered_all(
         The first group that is not answered, as there would have been more steps; and the steps taken.
     """
     steps, patience = work
-    spent, groups = 0, len(bounds.members) - 1
-    for g in range(begin, groups):
+    every, limits, bounds, heaviest, dearest = groups
+    spent, end = 0, len(bounds.members) - 1
+    for g in range(begin, end):
         a, b = bounds.partitions[g], bounds.partitions[g + 1]
         m, n = bounds.members[g], bounds.members[g + 1]
-        crosses = every.crosses[bounds.crosses[g] : bounds.crosses[g + 1]]
         rules = Rules(
             every.weight[a:b],
             every.capacity[m:n],
@@ -117,16 +110,15 @@ def answered_all(
             every.toll[a:b],
             every.pattern[a:b],
             every.site[m:n],
-            crosses,
+            every.crosses[bounds.crosses[g] : bounds.crosses[g + 1]],
             every.sites[g],
             every.holder[a:b],
             every.even[g],
         )
-        own = Limits(limits.mean[g], limits.enough[g], limits.complete[g])
-        heaviest, dearest, mine = orders[0][a:b], orders[1][a:b], owner[a:b]
-        taken, answer = answered(
-            rules, own, (heaviest, dearest), (steps, patience - spent), rooms, mine
-        )
+        own = Limits(limits.mean[g], limits.enough[g], limits.complete[g], limits.counts_decide[g])
+        order, mine = (heaviest[a:b], dearest[a:b]), owner[a:b]
+        most = steps * (1_000 + 3 * (b - a)) // 3_000
+        taken, answer = answered(rules, own, order, (steps, most, patience - spent), rooms, mine)
         spent += taken
         if spent > patience:
             return g, spent
@@ -135,24 +127,28 @@ def answered_all(
         found.toll[g], found.moves[g] = answer.toll, answer.moves
         found.least_toll[g], found.least_moves[g] = answer.least_toll, answer.least_moves
         found.proven[g], found.crowded[g] = answer.proven, answer.crowded
-    return groups, spent
+    return end, spent
 
 
 @kernel
 def answered(
-    rules: Any, limits: Any, orders: Any, work: tuple[int, int], rooms: Any, owner: Any
+    rules: Any, limits: Any, orders: Any, work: tuple[int, int, int], rooms: Any, owner: Any
 ) -> tuple[int, Found]:
-    """The steps taken, more than there is patience for where that ends early, and what comes of one group."""
+    """
+    The steps taken, more than there is patience for where that ends early, and what comes of one group.
+
+    Args as of `answered_all`, *work* being its steps, those of a search in it, and how many may be taken altogether.
+    """
     toll, moves = 0, 0
     if rules.even:
         peak, toll, moves = totals(rules, owner)
-        if alike(rules.weight):
+        if limits.counts_decide:
             return 0, Found(peak, peak, toll, moves, toll, moves, True, 0)
     floor, least, target = aims(rules, limits, orders[0])
     spent, starts, ends = started(rules, limits.enough, target, orders[0], work, rooms, owner)
-    if spent > work[1]:
-        return spent, Found(0.0, 0.0, 0, 0, 0, 0, False, 0)
-    taken, end = take_cheapest(rules, target, orders[1], work[0], starts, ends, owner)
+    if spent > work[2]:
+        return spent, Found(floor, floor, toll, moves, toll, moves, False, 0)
+    taken, end = take_cheapest(rules, target, orders[1], work[1], starts, ends, owner)
     spent, proven, crowded = spent + taken, False, 0
     if limits.complete or (end[0] > target and len(owner) <= _FEW):
         taken, proven = all_tried(rules, limits, least, orders[0], work[0], end, rooms, owner)
@@ -184,15 +180,6 @@ def aims(rules: Any, limits: Any, order: Any) -> tuple[float, float, float]:
 
 
 @kernel
-def alike(weight: Any) -> bool:
-    """Whether all weigh the same."""
-    same = True
-    for p in range(1, len(weight)):
-        same = same and weight[p] == weight[0]
-    return same
-
-
-@kernel
 def room(rooms: Any, number: int, rules: Any) -> Any:
     """One of several `Places`, for one group."""
     n, members = len(rules.weight), len(rules.capacity)
@@ -213,7 +200,7 @@ def started(
     enough: float,
     target: float,
     order: Any,
-    work: tuple[int, int],
+    work: tuple[int, int, int],
     rooms: Any,
     owner: Any,
 ) -> tuple[int, Any, Any]:
@@ -223,14 +210,15 @@ def started(
     From where partitions are, and from there without what crosses racks, until nobody is too busy; else from the
     heaviest on.
     """
-    most, spare = steps_of(rules, work[0]), room(rooms, ROOMS - 1, rules)
-    owners, places, share = spare.owner, room(rooms, 0, rules), min(most, work[1])
+    _, most, patience = work
+    spare = room(rooms, ROOMS - 1, rules)
+    owners, places, share = spare.owner, room(rooms, 0, rules), min(most, patience)
     clean = without_crossing(rules, owner, owners)
     left, end = lowered(rules, places, owners, order, True, target, share)
     spent, starts, ends, low = share - left, [places], [end], end[0]
     best = clean or (end[0] <= target and end[1] == least_costs(rules, spare.after))
     if not best and all_held(rules):
-        places, share = room(rooms, 1, rules), min(most, work[1] - spent)
+        places, share = room(rooms, 1, rules), min(most, patience - spent)
         left, end = lowered(rules, places, rules.holder, order, True, target, share)
         spent += share - left
         starts.append(places)
@@ -248,7 +236,7 @@ def started(
     if low > target and not rules.even:
         for p in range(len(owners)):
             owners[p] = -1
-        places, share = room(rooms, 3, rules), min(most, work[1] - spent)
+        places, share = room(rooms, 3, rules), min(most, patience - spent)
         left, end = lowered(rules, places, owners, order, False, target, share)
         spent += share - left
         starts.append(places)
@@ -275,12 +263,6 @@ def all_held(rules: Any) -> bool:
     for p in range(len(rules.holder)):
         held = held and rules.holder[p] >= 0
     return held
-
-
-@kernel
-def steps_of(rules: Any, steps: int) -> int:
-    """Elementary steps of one search."""
-    return steps * (1_000 + 3 * len(rules.weight)) // 3_000
 
 
 @kernel
@@ -334,7 +316,7 @@ def idlest_first(rules: Any) -> Any:
 
 @kernel
 def take_cheapest(
-    rules: Any, target: float, order: Any, steps: int, starts: Any, ends: Any, owner: Any
+    rules: Any, target: float, order: Any, most: int, starts: Any, ends: Any, owner: Any
 ) -> tuple[int, tuple[float, int, int]]:
     """
     Fill *owner* with the cheapest of least peak, once what costs more than it must is taken back: steps, and `totals`.
@@ -342,11 +324,11 @@ def take_cheapest(
     Args:
         rules, target: The group.
         order: (n) partitions, the dearest first.
-        steps: Elementary steps per group.
+        most: Elementary steps of a search.
         starts, ends: `Places`, and `totals` of each.
         owner: (n) filled.
     """
-    cap, spent, most = ends[0][0], 0, steps_of(rules, steps)
+    cap, spent = ends[0][0], 0
     for at in range(1, len(ends)):
         cap = min(cap, ends[at][0])
     cap, chosen, best = max(cap, target), -1, ends[0]

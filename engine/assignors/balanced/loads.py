@@ -99,21 +99,6 @@ HORIZON_SECONDS = 3600.0
 """Within which a backlog is to be worked off: that of forecasts."""
 
 
-def load_of(group: GroupSpec, problem: Problem, enough: float = 0.0) -> LoadProblem:
-    """
-    As `weighed`, of one group.
-
-    >>> from evenkeel.engine.assignors.interface import spec
-    >>> from evenkeel.engine.assignors.balanced.problem import problem_of
-    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 3}, rates={"t": [3, 1, 0]}, capacities={"a": 8})
-    >>> load = load_of(group, problem_of(group))
-    >>> shares = load.rules.weight[:, None] / load.rules.capacity
-    >>> shares.tolist(), load.idle.tolist(), load.peak
-    ([[0.375, 0.375], [0.125, 0.125]], [2], 'peak_utilization')
-    """
-    return weighed(group, [problem], enough)[0]
-
-
 def weighed(
     groups: GroupSpec, problems: Sequence[Problem], enough: float = 0.0
 ) -> list[LoadProblem]:
@@ -122,6 +107,14 @@ def weighed(
 
     A backlog counts as if it arrived over the coming hour. Unknown rates count as the mean of the known ones, unknown
     capacities and record sizes as their medians. Where no capacity is known there is no utilization that is *enough*.
+
+    >>> from evenkeel.engine.assignors.interface import spec
+    >>> from evenkeel.engine.assignors.balanced.problem import problems_of
+    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 3}, rates={"t": [3, 1, 0]}, capacities={"a": 8})
+    >>> (load,) = weighed(group, problems_of(group))
+    >>> shares = load.rules.weight[:, None] / load.rules.capacity
+    >>> shares.tolist(), load.idle.tolist(), load.peak
+    ([[0.375, 0.375], [0.125, 0.125]], [2], 'peak_utilization')
     """
     rows = _Rows([one.partitions for one in problems])
     start = groups.partition_start[rows.of]

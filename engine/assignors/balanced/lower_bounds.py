@@ -65,11 +65,11 @@ def fullest(rules: Rules) -> float:
     The largest mean of any set of classes over the members that subscribe to one of them.
 
     >>> from evenkeel.engine.assignors.interface import spec
-    >>> from evenkeel.engine.assignors.balanced.loads import load_of
-    >>> from evenkeel.engine.assignors.balanced.problem import problem_of
+    >>> from evenkeel.engine.assignors.balanced.loads import weighed
+    >>> from evenkeel.engine.assignors.balanced.problem import problems_of
     >>> def floors(*rates, **known):
     ...     group = spec({"a": ["t"], "b": ["t"]}, {"t": len(rates)}, rates={"t": rates}, **known)
-    ...     rules = load_of(group, problem_of(group)).rules
+    ...     rules = weighed(group, problems_of(group))[0].rules
     ...     return fullest(rules), float(largest_piece(rules, np.argsort(-rules.weight))[0])
     >>> floors(5, 4, 3), floors(8, 1), floors(3, 3, 3), floors(8, 1, capacities={"a": 10, "b": 20})
     ((6.0, 7.0), (4.5, 8.0), (4.5, 6.0), (0.3, 0.4))

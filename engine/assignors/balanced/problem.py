@@ -58,37 +58,26 @@ class Problem:
         return len(self.partition)
 
 
-def problem_of(group: GroupSpec) -> Problem:
+def problems_of(groups: GroupSpec) -> list[Problem]:
     """
+    That of each group.
+
     >>> from evenkeel.engine.assignors.interface import spec
     >>> members = {"b": ["u", "t"], "a": ["t", "u"], "c": ["t"]}
-    >>> found = problem_of(spec(members, {"u": 1, "t": 2}, owned={"c": [("t", 0)]}))
+    >>> (found,) = problems_of(spec(members, {"u": 1, "t": 2}, owned={"c": [("t", 0)]}))
     >>> found.member.tolist(), found.partition.tolist(), found.topic_class.tolist()
     ([1, 0, 2], [1, 2, 0], [0, 0, 1])
     >>> found.may.tolist(), found.holder.tolist()
     ([[True, True, True], [True, True, False]], [2, -1, -1])
     """
-    return problems_of(group)[0]
-
-
-def problems_of(groups: GroupSpec) -> list[Problem]:
-    """That of each group."""
     owned = count_by(groups.owner != NONE, groups.partition_start).tolist()
-    return [
-        Problem(
-            member=one.member,
-            partition=one.partition,
-            topic_class=one.topic_class,
-            may=one.may,
-            holder=one.holder,
-            forced_moves=all_owned - int(np.count_nonzero(one.holder != NONE)),
-            site=racks.site,
-            pattern=racks.pattern,
-            crosses=racks.crosses,
-            known=racks.known,
-        )
-        for one, racks, all_owned in zip(seats(groups), racks_of(groups), owned, strict=True)
-    ]
+    found = list[Problem]()
+    for one, racks, all_owned in zip(seats(groups), racks_of(groups), owned, strict=True):
+        known = one._asdict() | racks._asdict()
+        del known["owner"]
+        forced = all_owned - int(np.count_nonzero(one.holder != NONE))
+        found.append(Problem(**known, forced_moves=forced))
+    return found
 
 
 class Racks(NamedTuple):

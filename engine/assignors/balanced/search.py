@@ -7,7 +7,6 @@ What is proven of an answer is one fact for each criterion, in their order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -30,58 +29,16 @@ COMPLETE = 5_000
 """With no more assignments than this, all are tried."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Solution:
-    """
-    What came of what is weighed.
-
-    Attributes:
-        owner: (n) who owns it.
-        peak, toll, moves: The peak, what is read across racks, and how many partitions change hands.
-        floor: What no peak is below.
-        least: Toll and moves that there are at least.
-        proven: Whether nothing is better.
-    """
-
-    owner: Ints
-    peak: float
-    toll: int
-    moves: int
-    floor: float
-    least: tuple[int, int]
-    proven: bool = False
-
-
 def solve(
     problems: Sequence[Problem], loads: Sequence[LoadProblem], steps: int
-) -> list[tuple[Ints, Solution, int]]:
+) -> list[tuple[Ints, Found, int]]:
     """
-    Of each group (N) who owns what, as places in its order of members; the answer; and how many idle ones move.
+    Of each group (N) who owns what, as places in its order of members; what comes of it; and how many idle ones move.
 
     Args:
         problems, loads: The groups.
         steps: Elementary steps of search for each.
     """
-    answers = zip(problems, loads, _answers(problems, loads, steps), strict=True)
-    return [_with_idle(*each) for each in answers]
-
-
-def _with_idle(problem: Problem, load: LoadProblem, answer: Solution) -> tuple[Ints, Solution, int]:
-    """Those of one group, once idle partitions are dealt out too."""
-    if not len(load.idle):
-        return answer.owner, answer, 0
-    owner = np.full(problem.partitions, NONE, np.int64)
-    owner[load.partition] = answer.owner
-    beside = np.bincount(answer.owner, minlength=problem.members)
-    owner[load.idle] = evened(problem, load.idle, beside, racks=False)
-    held = problem.holder[load.idle]
-    return owner, answer, int(((held != NONE) & (held != owner[load.idle])).sum())
-
-
-def _answers(
-    problems: Sequence[Problem], loads: Sequence[LoadProblem], steps: int
-) -> list[Solution]:
-    """What comes of what is weighed in each group."""
     owner = np.concatenate(
         [
             # numbers of partitions are as even as can be before anything else
@@ -92,30 +49,27 @@ def _answers(
         ]
     )
     found = _searched([load.rules for load in loads], _limits(loads), owner, steps)
-    columns = (column.tolist() for column in found)
-    rows = zip(loads, pairwise(_starts(loads, "weight").tolist()), *columns, strict=True)
-    answers = list[Solution]()
-    for load, (a, b), peak, floor, toll, moves, least_toll, least_moves, proven, crowded in rows:
-        if crowded:
-            cap = max(peak, load.enough)
-            least_toll = least_toll_under(load.rules, crowded, cap, least_toll)
-        answers.append(
-            Solution(
-                owner=owner[a:b],
-                peak=peak,
-                toll=toll,
-                moves=moves,
-                floor=floor,
-                least=(least_toll, least_moves),
-                proven=proven,
-            )
-        )
-    return answers
+    cuts = pairwise(starts_of([len(load.partition) for load in loads]).tolist())
+    rows = zip(problems, loads, cuts, map(Found, *(each.tolist() for each in found)), strict=True)
+    return [_whole(problem, load, owner[a:b], one) for problem, load, (a, b), one in rows]
 
 
-def _starts(loads: Sequence[LoadProblem], name: str) -> Ints:
-    """(G + 1) where an array of each group's rules begins."""
-    return starts_of([len(getattr(load.rules, name)) for load in loads])
+def _whole(
+    problem: Problem, load: LoadProblem, owner: Ints, found: Found
+) -> tuple[Ints, Found, int]:
+    """That of one group, with what is left to the end; *owner* (n) is that of what is weighed."""
+    if found.crowded:
+        cap = max(found.peak, load.enough)
+        least = least_toll_under(load.rules, found.crowded, cap, found.least_toll)
+        found = found._replace(least_toll=least)
+    if not len(load.idle):
+        return owner, found, 0
+    places = np.full(problem.partitions, NONE, np.int64)
+    places[load.partition] = owner
+    beside = np.bincount(owner, minlength=problem.members)
+    places[load.idle] = evened(problem, load.idle, beside, racks=False)
+    held = problem.holder[load.idle]
+    return places, found, int(((held != NONE) & (held != places[load.idle])).sum())
 
 
 def _limits(loads: Sequence[LoadProblem]) -> Limits:
@@ -124,11 +78,13 @@ def _limits(loads: Sequence[LoadProblem]) -> Limits:
         mean=np.zeros(len(loads)),
         enough=np.array([load.enough for load in loads], np.float64),
         complete=np.zeros(len(loads), np.bool_),
+        counts_decide=np.ones(len(loads), np.bool_),
     )
     for number, load in enumerate(loads):
         rules = load.rules
         if not rules.even or (rules.weight != rules.weight[:1]).any():
             limits.mean[number], limits.complete[number] = fullest(rules), _complete(rules)
+            limits.counts_decide[number] = False
     return limits
 
 
@@ -162,17 +118,18 @@ def _searched(rules: Sequence[Rules], limits: Limits, owner: Ints, steps: int) -
     )
     sizes = np.diff(partitions)
     of = np.arange(len(rules)).repeat(sizes)
-    orders = tuple(
+    heaviest, dearest = (
         np.lexsort((-second, -first, of)) - partitions[of]
         for first, second in ((every.weight, every.toll), (every.toll, every.weight))
     )
-    most, crew = ROOMS * int(sizes.max()), ROOMS * int(np.diff(members).max())
-    rooms = Places(*(np.zeros(n, np.int64) for n in (most, crew, crew, crew, most, most)))
-    bounds, found = Bounds(partitions, members, may, crosses), _nothing_found(len(rules))
+    largest = max(int(sizes.max()), int(np.diff(members).max()))
+    rooms = Places(*np.zeros((len(Places._fields), ROOMS * largest), np.int64))
+    floats, ints = np.zeros((2, len(rules))), np.zeros((6, len(rules)), np.int64)
+    bounds, found = Bounds(partitions, members, may, crosses), Found(*floats, *ints)
     begin, ahead = 0, 12 * len(owner)
     while begin < len(rules):
         run = at_work(answered_all, ahead, ASKED)
-        given = every, limits, bounds, orders, rooms, owner, found
+        given = (every, limits, bounds, heaviest, dearest), rooms, owner, found
         patience = ENDLESS
         if run is answered_all:
             given, patience = _lists(given), steps_until_compiled(run, ASKED)
@@ -182,14 +139,6 @@ def _searched(rules: Sequence[Rules], limits: Limits, owner: Ints, steps: int) -
                 array[:] = values
     ASKED.add(ahead)
     return found
-
-
-def _nothing_found(groups: int) -> Found:
-    """Room for what comes of so many groups."""
-    peak, floor = np.zeros((2, groups))
-    toll, moves, least_toll, least_moves, crowded = np.zeros((5, groups), np.int64)
-    proven = np.zeros(groups, np.bool_)
-    return Found(peak, floor, toll, moves, least_toll, least_moves, proven, crowded)
 
 
 def _lists(value: Any) -> Any:
@@ -203,14 +152,15 @@ def _lists(value: Any) -> Any:
 
 
 def proof(
-    problem: Problem, load: LoadProblem, answer: Solution, idle_moves: int
+    problem: Problem, load: LoadProblem, places: Ints, answer: Found, idle_moves: int
 ) -> tuple[Fact, ...]:
     """
     Of each criterion that it is exact, or its floor, or that nothing is proven; then what was taken as the usual.
 
-    A floor is what no assignment equal in all criteria before has less than.
+    A floor is what no assignment equal in all criteria before has less than. *places* and what follows are what `solve`
+    gives.
     """
-    rules, (least_toll, least_moves) = load.rules, answer.least
+    rules, least_toll = load.rules, answer.least_toll
     by_counts = load.peak == "largest_member_lag"
     counts = Fact(kind=FactKind.EXACT, measure="partition_counts")
     proven = answer.proven and answer.peak >= load.enough
@@ -220,14 +170,14 @@ def proof(
     if rules.crosses.any():
         unit = 1
         if by_counts:
-            unit = max(int(problem.known[rules.pattern, rules.site[answer.owner]].sum()), 1)
+            unit = max(int(problem.known[rules.pattern, rules.site[places]].sum()), 1)
         toll, least = (
             float(part) / load.of_a_toll * load.toll_unit / unit
             for part in (answer.toll, least_toll)
         )
         claims.append(_claim(load.crossing, toll, least))
     others = problem.forced_moves + idle_moves
-    fewest = least_moves + others if answer.toll == least_toll else None
+    fewest = answer.least_moves + others if answer.toll == least_toll else None
     claims.append(_claim("moves", answer.moves + others, fewest))
     if load.guessed:
         claims.append(Fact(kind=FactKind.REMARK, measure="unknown_rates", partitions=load.guessed))
