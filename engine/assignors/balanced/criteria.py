@@ -184,25 +184,13 @@ def room(rooms: Any, number: int, rules: Any) -> Any:
     """One of several `Places`, for one group."""
     n, members = len(rules.weight), len(rules.capacity)
     a, b, m, e = number * n, number * n + n, number * members, number * members + members
-    return Places(
-        rooms.owner[a:b],
-        rooms.load[m:e],
-        rooms.owns[m:e],
-        rooms.first[m:e],
-        rooms.after[a:b],
-        rooms.before[a:b],
-    )
+    owner, load, owns, first, after, before = rooms
+    return Places(owner[a:b], load[m:e], owns[m:e], first[m:e], after[a:b], before[a:b])
 
 
 @kernel
 def started(
-    rules: Any,
-    enough: float,
-    target: float,
-    order: Any,
-    work: tuple[int, int, int],
-    rooms: Any,
-    owner: Any,
+    rules: Any, enough: float, target: float, order: Any, work: Any, rooms: Any, owner: Any
 ) -> tuple[int, Any, Any]:
     """
     Where the search stands from each start: steps taken, `Places`, and `totals` of each.
@@ -348,14 +336,7 @@ def take_cheapest(
 
 @kernel
 def all_tried(
-    rules: Any,
-    limits: Any,
-    least: float,
-    order: Any,
-    steps: int,
-    end: tuple[float, int, int],
-    rooms: Any,
-    owner: Any,
+    rules: Any, limits: Any, least: float, order: Any, steps: int, end: Any, rooms: Any, owner: Any
 ) -> tuple[int, bool]:
     """
     Change *owner* to better ones, if there are any: the steps taken, and whether all were tried.

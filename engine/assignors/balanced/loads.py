@@ -125,9 +125,10 @@ def weighed(
         backlog = backlog[partition]
         load, behind = rate + backlog / HORIZON_SECONDS, rows.count(backlog > 0)
     busy = (load > 0) & arrives[rows.of]
-    own = _Arrivals(
-        groups, problems, partition[busy], rows.count(busy), rate=rate[busy], load=load[busy]
-    )
+    crew = _Rows([one.members for one in problems])
+    member = np.concatenate([one.member for one in problems]) + groups.member_start[crew.of]
+    arriving = [each[busy] for each in (partition, rate, load)]
+    own = _Arrivals(groups, crew, member, _Rows(rows.count(busy)), arriving)
     found = list[LoadProblem]()
     for number, (problem, span) in enumerate(zip(problems, rows.spans, strict=True)):
         if not arrives[number]:
@@ -183,33 +184,21 @@ class _Arrivals:
     """What arrives for partitions (n) of all groups, and what their members (M) can do, in units."""
 
     def __init__(
-        self,
-        groups: GroupSpec,
-        problems: Sequence[Problem],
-        partition: Ints,
-        counts: Ints,
-        *,
-        rate: Floats,
-        load: Floats,
+        self, groups: GroupSpec, crew: _Rows, member: Ints, rows: _Rows, arriving: Sequence[Any]
     ) -> None:
         """
         Args:
-            groups, problems: The groups.
-            partition, counts: (n) partitions for which something arrives, and (G) how many of each group.
-            rate, load: (n) what arrives, and that with what there is to do of a backlog.
+            groups: The groups.
+            crew, member: (M) their members.
+            rows, arriving: (n) partitions for which something arrives, how much, and that with their backlogs.
         """
-        rows, crew = self._rows, self._crew = (
-            _Rows(counts),
-            _Rows([one.members for one in problems]),
-        )
-        start = groups.member_start[crew.of]
-        member = np.concatenate([one.member for one in problems]) + start
+        self._rows, self._crew, (partition, rate, load) = rows, crew, arriving
         capacity, self.capacities_known = _filled(groups.capacity[member], crew)
         size, self.sizes_known = _filled(groups.bytes_per_record[partition], rows)
         unit, volume = rows.units(load, _BITS), rate * size
         self.weight = np.maximum(np.rint(load / unit[rows.of]), 1).astype(np.int64)
         self.capacity = capacity / unit[crew.of]
-        self.of_a_toll = counts + 3
+        self.of_a_toll = rows.counts + 3
         room = _COST_BITS - np.frexp(self.of_a_toll)[1]
         self.toll_unit = rows.units(volume, np.minimum(room, _BITS))
         tolls = np.rint(volume / self.toll_unit[rows.of]).astype(np.int64)

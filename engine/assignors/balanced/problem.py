@@ -94,11 +94,11 @@ def racks_of(groups: GroupSpec) -> list[Racks]:
     """Those of each group."""
     count, racks = groups.group_count, len(groups.racks)
     parts = [one.partition for one in seats(groups)]
-    sizes = starts_of(list(map(len, parts)))
-    of_group = np.arange(count).repeat(np.diff(sizes))
+    counts = np.array(list(map(len, parts)))
+    of_group, sizes = np.arange(count).repeat(counts), starts_of(counts)
     partition = np.concatenate(parts) + groups.partition_start[of_group]
     start, entries = ragged_entries(groups.replica_start, partition)
-    replicas = np.diff(start)
+    replicas = start[1:] - start[:-1]
     near = np.zeros((len(partition), racks + 1), np.bool_)  # the last column is NONE's
     near[np.arange(len(partition)).repeat(replicas), groups.replica_rack[entries]] = True
     told = ((replicas > 0) & ~near[:, -1])[:, None]
