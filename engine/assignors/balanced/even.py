@@ -31,9 +31,10 @@ def evened(problem: Problem, partition: Ints, beside: Ints, *, racks: bool) -> I
         racks: Whether to look at racks.
 
     >>> from evenkeel.engine.assignors.interface import spec
-    >>> from evenkeel.engine.assignors.balanced.problem import problem_of
+    >>> from evenkeel.engine.assignors.balanced.problem import problems_of
     >>> members = {"a": ["t"], "b": ["t", "u"], "c": ["u"]}
-    >>> problem = problem_of(spec(members, {"t": 4, "u": 1}, owned={"b": [("t", p) for p in range(4)]}))
+    >>> owned = {"b": [("t", p) for p in range(4)]}
+    >>> (problem,) = problems_of(spec(members, {"t": 4, "u": 1}, owned=owned))
     >>> evened(problem, np.arange(5), np.zeros(3, np.int64), racks=True).tolist()
     [1, 1, 0, 0, 2]
     """

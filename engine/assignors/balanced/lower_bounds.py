@@ -16,40 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from ...model.arrays import Flags
 from ..flow.network import largest_flow
 from ..kit.kernels import kernel
+from .loads import Rules
 from .places import totals
-from .problem import Loops, Rules
 
 _MOST_SITES = 6
 """Racks up to which all sets of them are looked at."""
 
 _ROUNDING = 1e-9
 """What sums of shares may be off by."""
-
-
-def peak_floor(rules: Rules, loops: Loops, order: Any) -> tuple[float, float]:
-    """
-    What no assignment brings the utilization of the busiest member under; and what that is now.
-
-    Args:
-        rules: The group.
-        loops: The form of its loops.
-        order: (n) partitions, the heaviest first, as loops take them.
-
-    >>> from evenkeel.engine.assignors.interface import spec
-    >>> from evenkeel.engine.assignors.balanced.problem import load_of
-    >>> from evenkeel.engine.assignors.balanced.problem import problem_of
-    >>> def floor(*rates, **known):
-    ...     group = spec({"a": ["t"], "b": ["t"]}, {"t": len(rates)}, rates={"t": rates}, **known)
-    ...     rules = load_of(group, problem_of(group)).rules
-    ...     return peak_floor(rules, Loops(rules, fast=False), np.argsort(-rules.weight).tolist())[0]
-    >>> floor(5, 4, 3), floor(8, 1), floor(3, 3, 3), floor(8, 1, capacities={"a": 10, "b": 20})
-    (7.0, 8.0, 6.0, 0.4)
-    """
-    piece, now = loops.run(largest_piece, order)
-    return max(float(piece), _fullest(rules)), float(now)
 
 
 @kernel
@@ -84,8 +60,20 @@ def largest_piece(rules: Any, order: Any) -> tuple[float, float]:
     return largest, totals(rules, rules.holder)[0]
 
 
-def _fullest(rules: Rules) -> float:
-    """The largest mean of any set of classes over the members that subscribe to one of them."""
+def fullest(rules: Rules) -> float:
+    """
+    The largest mean of any set of classes over the members that subscribe to one of them.
+
+    >>> from evenkeel.engine.assignors.interface import spec
+    >>> from evenkeel.engine.assignors.balanced.loads import weighed
+    >>> from evenkeel.engine.assignors.balanced.problem import problems_of
+    >>> def floors(*rates, **known):
+    ...     group = spec({"a": ["t"], "b": ["t"]}, {"t": len(rates)}, rates={"t": rates}, **known)
+    ...     rules = weighed(group, problems_of(group))[0].rules
+    ...     return fullest(rules), float(largest_piece(rules, np.argsort(-rules.weight))[0])
+    >>> floors(5, 4, 3), floors(8, 1), floors(3, 3, 3), floors(8, 1, capacities={"a": 10, "b": 20})
+    ((6.0, 7.0), (4.5, 8.0), (4.5, 6.0), (0.3, 0.4))
+    """
     may = rules.may.reshape(-1, rules.members)
     if len(may) == 1:
         return float(rules.weight.sum() / rules.capacity[may[0]].sum())
@@ -174,7 +162,7 @@ def least_under(rules: Any, cap: float, order: Any) -> tuple[int, int]:
     return toll, moves
 
 
-def least_toll_under(rules: Rules, loops: Loops, cap: float, always: int) -> int:
+def least_toll_under(rules: Rules, crowded: int, cap: float, always: int) -> int:
     """
     What is read across racks at least, at what toll, while nobody is above *cap*.
 
@@ -182,12 +170,10 @@ def least_toll_under(rules: Rules, loops: Loops, cap: float, always: int) -> int
     its weight first, as if partitions could be cut.
 
     Args:
-        rules, loops, cap: The group.
+        rules, cap: The group.
+        crowded: The sets, as `overfull_sets` finds them.
         always: The least without a cap.
     """
-    if rules.sites > _MOST_SITES or not rules.crosses.any():
-        return always
-    crowded = loops.run(overfull, cap)
     if not crowded:
         return always
     near = ~rules.crosses.reshape(-1, rules.sites)[rules.pattern]
@@ -195,7 +181,7 @@ def least_toll_under(rules: Rules, loops: Loops, cap: float, always: int) -> int
     order = np.argsort(rules.toll / rules.weight, kind="stable")
     near, weight, toll = near[order], rules.weight[order], rules.toll[order]
     best = 0.0
-    for chosen in crowded:
+    for chosen in (each for each in range(1, 1 << rules.sites) if crowded >> each - 1 & 1):
         racks = (chosen >> np.arange(rules.sites) & 1).astype(np.bool_)
         mine = near.any(axis=1) & ~near[:, ~racks].any(axis=1)
         before = np.cumsum(weight[mine]) - weight[mine]
@@ -206,9 +192,17 @@ def least_toll_under(rules: Rules, loops: Loops, cap: float, always: int) -> int
 
 
 @kernel
-def overfull(rules: Any, cap: float) -> Any:  # noqa: C901  one pass
-    """Sets of racks (bits, the first site's lowest) that are near to more than their members can take under *cap*."""
-    sites = rules.sites
+def overfull_sets(rules: Any, cap: float) -> int:  # noqa: C901  one pass
+    """
+    Sets of racks that are near to more than their members can take under *cap*; none where there are many racks.
+
+    Each set is a number with a bit for each site, the first site's lowest; set n is bit n - 1 of what is returned.
+    """
+    sites, some = rules.sites, False
+    for place in range(len(rules.crosses)):
+        some = some or rules.crosses[place]
+    if sites > _MOST_SITES or not some:
+        return 0
     room, near, weight = [0.0] * sites, [0] * (len(rules.crosses) // sites), [0] * (1 << sites)
     for m in range(len(rules.capacity)):
         room[rules.site[m]] += rules.capacity[m]
@@ -217,7 +211,7 @@ def overfull(rules: Any, cap: float) -> Any:  # noqa: C901  one pass
             near[place // sites] |= 1 << (place % sites)
     for p in range(len(rules.weight)):
         weight[near[rules.pattern[p]]] += rules.weight[p]
-    found = [0] * 0
+    found = 0
     for chosen in range(1, 1 << sites):
         mine, able = 0, 0.0
         for these in range(1, chosen + 1):
@@ -227,12 +221,5 @@ def overfull(rules: Any, cap: float) -> Any:  # noqa: C901  one pass
             if chosen >> s & 1:
                 able += room[s] * cap
         if mine > able:
-            found.append(chosen)
+            found |= 1 << (chosen - 1)
     return found
-
-
-def holder_crosses(rules: Rules) -> Flags:
-    """(n) whether who has it now reads it across racks; of no account where nobody has."""
-    holder = np.maximum(rules.holder, 0)
-    crosses: Flags = rules.crosses[rules.pattern * rules.sites + rules.site[holder]]
-    return crosses

@@ -13,7 +13,7 @@ from .answers import Answer, Answers, answering
 from .build import build_spec, spec, spec_of, specs_of
 from .group import GroupSpec, once, with_lags
 from .many import together
-from .parts import each, part_of, picked, put
+from .parts import backlogs, each, part_of, picked, put
 from .protocol import ASSIGNOR_PARTS, USUAL_PROMISES, Assignor, Promise, shape_problem
 from .rejoin import all_telling, as_read, fresh, rejoining
 
@@ -32,6 +32,7 @@ __all__ = [
     "all_telling",
     "answering",
     "as_read",
+    "backlogs",
     "build_spec",
     "each",
     "fresh",

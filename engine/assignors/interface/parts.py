@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ...model.arrays import NONE, Column, Indices, Ints, ragged_entries
+from ...model.arrays import NONE, Column, Floats, Indices, Ints, ragged_entries
 from ...model.assignments import Assignment
 from .answers import Answers
 from .group import PARTS, Bounds, GroupSpec, reporting
@@ -73,6 +73,16 @@ def each(groups: GroupSpec) -> Sequence[GroupSpec]:
     if groups.group_count == 1:
         return (groups,)
     return parts or [picked(groups, [number]) for number in range(groups.group_count)]
+
+
+def backlogs(groups: GroupSpec) -> Floats | None:
+    """(P) the backlog of each partition of all groups, 0 where its group is told none; None where none is."""
+    parts: Sequence[GroupSpec] = vars(groups).get("parts", ())
+    told = [part.backlog for part in parts]
+    if groups.backlog is not None or all(one is None for one in told):
+        return groups.backlog
+    pairs = zip(parts, told, strict=True)
+    return np.concatenate([np.zeros(p.partition_count) if b is None else b for p, b in pairs])
 
 
 def arranged(

@@ -216,6 +216,18 @@ def at_work(loop: Kernel[P, R], steps: int, tally: Tally | None = None) -> Calla
     return loop.fast if pays and _numba_version() else loop
 
 
+ENDLESS = 1 << 62
+"""More elementary steps than anything takes."""
+
+
+def steps_until_compiled(loop: Kernel[..., Any], tally: Tally) -> int:
+    """Elementary steps of a kernel counted in *tally* after which its compiled form pays; `ENDLESS` where none does."""
+    if _compiled_only is not None or not _numba_version():
+        return ENDLESS
+    done = Tally.of_all if loop.kept and not Kernel.started else tally.steps
+    return max(loop.worth - done, 0)
+
+
 def work(
     loop: Kernel[..., R], steps: int, tally: Tally | None, given: Sequence[Any], *changed: Any
 ) -> R:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 import pytest
 
 from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors.balanced import search
+from evenkeel.engine.assignors.balanced.criteria import answered_all
 from evenkeel.engine.assignors.interface import (
     Answer,
     GroupSpec,
@@ -19,6 +22,7 @@ from evenkeel.engine.assignors.interface import (
     together,
 )
 from evenkeel.engine.assignors.interface.rejoin import telling
+from evenkeel.engine.assignors.kit.kernels import ENDLESS, held_to
 from evenkeel.engine.assignors.kit.settle import settle, settle_many
 from evenkeel.engine.assignors.promises import sketches
 from evenkeel.engine.model.assignments import Assignment
@@ -138,3 +142,26 @@ def test_parts_put_together_are_what_they_were_taken_from() -> None:
         np.testing.assert_array_equal(getattr(again, name), getattr(picks, name))
     silent = [telling(part, np.zeros(len(part.members), np.bool_)) for part in parts]
     assert len(together(silent).owned_topic) == 0 < len(again.owned_topic)
+
+
+def test_balanced_goes_on_with_the_group_at_which_it_was_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """When compiled code would pay by now, the groups before are not answered again, and none is answered otherwise."""
+    many, balanced = together(some_groups(7, 30)), ASSIGNORS["balanced"]
+    begun = list[int]()
+
+    def run(*given: Any) -> tuple[int, int]:
+        begun.append(given[4])
+        found: tuple[int, int] = answered_all(*given)
+        return found
+
+    with held_to(compiled=False):
+        expected = balanced.assign_many(many).apart(many)
+        patience = chain([5_000, 5_000], repeat(ENDLESS))
+        monkeypatch.setattr(search, "steps_until_compiled", lambda *_: next(patience))
+        monkeypatch.setattr(search, "at_work", lambda *_: run)
+        monkeypatch.setattr(search, "answered_all", run)
+        found = balanced.assign_many(many).apart(many)
+    assert 0 < begun[1] < begun[2]
+    assert [said(one) for one in found] == [said(one) for one in expected]

@@ -12,6 +12,7 @@ import pytest
 
 from evenkeel.engine.assignors.kit import kernels
 from evenkeel.engine.assignors.kit.kernels import (
+    ENDLESS,
     WORTH_COMPILING,
     WORTH_LOADING,
     WORTH_MAKING,
@@ -20,6 +21,7 @@ from evenkeel.engine.assignors.kit.kernels import (
     Tally,
     at_work,
     held_to,
+    steps_until_compiled,
     work,
 )
 
@@ -215,6 +217,7 @@ def test_many_small_calls_come_to_compiled_code(monkeypatch, fresh, kept, starte
     monkeypatch.setattr(Kernel, "fast", "compiled")
 
     assert {at_work(loop, worth // 10, tally) for _ in range(9)} == {loop}
+    assert steps_until_compiled(loop, tally) == worth - worth // 10 * 9
     assert at_work(loop, worth // 10, tally) == "compiled"
 
 
@@ -238,6 +241,7 @@ def test_without_numba_everything_is_interpreted(monkeypatch, fresh):
 
     assert at_work(loop, WORTH_COMPILING) is loop
     assert at_work(loop, WORTH_MAKING, Tally()) is loop
+    assert steps_until_compiled(loop, Tally()) == ENDLESS
 
 
 def test_one_form_can_be_asked_for(fresh):
