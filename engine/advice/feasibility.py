@@ -173,7 +173,7 @@ class Feasibilities:
     @cached_property
     def listed(self) -> Listed:
         """What each member lists."""
-        return lists_of(self.group.members, self._assignors)
+        return lists_of(self.group.roster, self._assignors)
 
     @cached_property
     def election(self) -> Election | None:
@@ -188,7 +188,7 @@ class Feasibilities:
     @cached_property
     def silent(self) -> int:
         """How many members do not tell their racks, where some partition is not on every rack that has one; else 0."""
-        told = [m.sends_rack for m in self.group.members]
+        told = self.group.roster.send_rack
         if all(told):
             return 0
         table, racks = self.group.partitions, max(len(self.group.partitions.racks), 1)
@@ -203,7 +203,9 @@ class Feasibilities:
     @cached_property
     def untold(self) -> Mapping[str, list[str]]:
         """By rack, who is known to be there and does not tell it; nothing where telling could not change an answer."""
-        if all(member.sends_rack or member.rack is None for member in self.group.members):
+        members = self.group.roster
+        told = zip(members.racks, members.send_rack, strict=True)
+        if all(sends or rack is None for rack, sends in told):
             return {}
         return untold_racks(self.group) if self.silent else {}
 
@@ -241,7 +243,7 @@ class Feasibilities:
         return self._lacking(strategy) or self._other(strategy, deployment)
 
     def _one_restart(self, measure: str, *names: str) -> Fact:
-        return by_one_restart(measure, [one.is_static for one in self.group.members], names)
+        return by_one_restart(measure, self.group.roster.static, names)
 
     def _once_told(self, base: str, plain: FeasibilityJudgment) -> FeasibilityJudgment:
         """Of a strategy once every member sends its rack: as without, after that is set."""
@@ -256,7 +258,7 @@ class Feasibilities:
             plain,
             feasibility=Feasibility.NEEDS_RESTART,
             reason=(*(() if running else plain.reason), reason("after_racks_told")),
-            how=(step("set_client_rack", untold, after=told, bound=len(self.group.members)), *way),
+            how=(step("set_client_rack", untold, after=told, bound=len(self.group.roster)), *way),
         )
 
     def _by_plan(self, strategy: str, deployment: Deployment) -> FeasibilityJudgment | None:
@@ -310,7 +312,7 @@ class Feasibilities:
             "not_in_library",
             without,
             after=sum(self.clients[each] for each in without),
-            bound=len(self.group.members),
+            bound=len(self.group.roster),
         )
         follow = all(client_settings(each, (PLAN,)) is not None for each in without)
         return FeasibilityJudgment(
@@ -320,7 +322,7 @@ class Feasibilities:
         )
 
     def _server_side(self, strategy: str) -> FeasibilityJudgment:
-        group, members = self.group, self.group.members
+        group, members = self.group, self.group.roster
         if self.runs(strategy):
             how = (self._one_restart("restart_one"),)
             return FeasibilityJudgment(feasibility=Feasibility.AVAILABLE, reason=(_RUNS,), how=how)
@@ -329,13 +331,12 @@ class Feasibilities:
             how = (step("bring_to_brokers", [SERVER_SIDE[strategy], group.group]),)
             undeployable = Feasibility.NOT_DEPLOYABLE
             return FeasibilityJudgment(feasibility=undeployable, reason=(lacking,), how=how)
-        classic = sum(member.kind == "classic" for member in members)
+        classic = members.kinds.count("classic")
         why = [reason("members_may_ask")]
         if classic:
             why.append(reason("classic_members", after=classic, bound=len(members)))
-        static = [member.is_static for member in members]
         way = plan_server(
-            strategy, group.assignor, len(members), classic, static, group.kafka_release
+            strategy, group.assignor, len(members), classic, members.static, group.kafka_release
         ).how
         return FeasibilityJudgment(
             feasibility=Feasibility.NEEDS_RESTART, reason=tuple(why), how=way
@@ -343,7 +344,7 @@ class Feasibilities:
 
     def _elected(self, strategy: str) -> FeasibilityJudgment:
         """The strategy that the group runs, and what its members' lists say against it."""
-        members, election = self.group.members, self.election
+        members, election = self.group.roster, self.election
         wire, why = wire_name(strategy), [_RUNS]
         how: tuple[Fact, ...] = (self._one_restart("restart_one"),)
         eager: frozenset[str] = frozenset()
@@ -353,7 +354,8 @@ class Feasibilities:
             # what lists with an eager strategy in them do to a cooperative one (KIP-429)
             eager = frozenset(m for m, each in election.lists.items() if cooperative(each) is False)
             if eager:
-                names = [m.identity for m in members if m.id in eager]
+                named = zip(members.ids, members.identities, strict=True)
+                names = [identity for id, identity in named if id in eager]
                 some = reason("listed_beside_eager_by", names, bound=len(members))
                 why.append(reason("listed_beside_eager") if len(eager) == len(members) else some)
                 how = in_short(wire, wire, tuple(election.lists.values()))
@@ -397,7 +399,7 @@ class Feasibilities:
         asked = ASSIGNORS.get(strategy) or every().get(strategy)
         if asked is None or "racks" not in asked.needs or not self.silent:
             return ()
-        return (step("tell_racks", after=self.silent, bound=len(self.group.members)),)
+        return (step("tell_racks", after=self.silent, bound=len(self.group.roster)),)
 
 
 def runs(group: GroupSnapshot, strategy: str) -> bool | None:
@@ -410,7 +412,7 @@ def runs(group: GroupSnapshot, strategy: str) -> bool | None:
     if strategy == Live.name:
         return False
     if (base := base_of(strategy)) != strategy:
-        return runs(group, base) if all(m.sends_rack for m in group.members) else False
+        return runs(group, base) if all(group.roster.send_rack) else False
     if group.places_tasks:
         if strategy == StickyTasks.SERVER:
             return group.type is GroupType.STREAMS
@@ -419,7 +421,7 @@ def runs(group: GroupSnapshot, strategy: str) -> bool | None:
     if group.assignor is None:
         return None
     if group.assignor == PLAN:
-        return strategy in {PLAN, *(member.follows for member in group.members)}
+        return strategy in {PLAN, *group.roster.follows}
     elected = strategy_of(group.type, group.assignor) or group.assignor
     own = strategy not in ASSIGNORS and elected not in every()
     return strategy == elected or (None if own else False)
@@ -427,11 +429,13 @@ def runs(group: GroupSnapshot, strategy: str) -> bool | None:
 
 def untold_racks(group: GroupSnapshot) -> dict[str, list[str]]:
     """By rack, the members that are known to be there and do not send it, by their identities."""
-    stray = stray_racks((member.rack for member in group.members), group.partitions)
+    members = group.roster
+    stray = stray_racks(members.racks, group.partitions)
     untold: dict[str, list[str]] = {}
-    for member in sorted(group.members, key=lambda m: (m.rack or "", m.identity)):
-        if member.rack and not member.sends_rack and member.rack not in stray:
-            untold.setdefault(member.rack, []).append(member.identity)
+    named = zip(members.racks, members.identities, members.send_rack, strict=True)
+    for rack, identity, sends in sorted(named, key=lambda one: (one[0] or "", one[1])):
+        if rack and not sends and rack not in stray:
+            untold.setdefault(rack, []).append(identity)
     return untold
 
 

@@ -3,43 +3,45 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..assignors.kafka.election import Election, elect
 from ..assignors.kafka.protocol_names import wire_name
 from ..config import Assignors
 from ..model.facts import Fact, reason
-from ..model.groups import GroupSnapshot, Member
+from ..model.groups import GroupSnapshot, Roster
 
 Listed = Mapping[str, tuple[str, ...] | None]
 """Member id -> its list by wire names; None where nobody said."""
 
 
-def lists_of(members: Iterable[Member], assignors: Assignors | None) -> Listed:
+def lists_of(members: Roster, assignors: Assignors | None) -> Listed:
     """
     Each member's list, out of one for all of them or of patterns of client id, host or instance id.
 
     A strategy written twice, by two of its names, counts where it stands first.
 
-    >>> member = Member(id="a-1", client_id="a", host="/10.0.0.1")
-    >>> lists_of([member], {"10.0.*": ("RangeAssignor", "sticky")})
+    >>> from evenkeel.engine.model.groups import Member
+    >>> members = Roster.of([Member(id="a-1", client_id="a", host="/10.0.0.1")])
+    >>> lists_of(members, {"10.0.*": ("RangeAssignor", "sticky")})
     {'a-1': ('range', 'sticky')}
-    >>> lists_of([member], {"b": ("range",)}), lists_of([member], None)
+    >>> lists_of(members, {"b": ("range",)}), lists_of(members, None)
     ({'a-1': None}, {'a-1': None})
     """
     if not isinstance(assignors, dict):
-        return dict.fromkeys((member.id for member in members), _once_each(assignors))
+        return dict.fromkeys(members.ids, _once_each(assignors))
     found: dict[str, tuple[str, ...] | None] = {}
-    for member in members:
-        host = member.host
-        names = (member.client_id, host, host.removeprefix("/"), member.instance_id or "")
+    for member, client, host, instance in zip(
+        members.ids, members.client_ids, members.hosts, members.instance_ids, strict=True
+    ):
+        names = (client, host, host.removeprefix("/"), instance or "")
         fitting = (
             listed
             for pattern, listed in assignors.items()
             if any(fnmatch.fnmatchcase(name, pattern) for name in names)
         )
-        found[member.id] = _once_each(next(fitting, None))
+        found[member] = _once_each(next(fitting, None))
     return found
 
 
@@ -57,16 +59,14 @@ def election_of(group: GroupSnapshot, lists: Listed) -> Election | None:
     known = {member: listed for member, listed in lists.items() if listed is not None}
     if not known or len(known) < len(lists):
         return None
-    return replace(
-        elect(known, coordinator_order=[member.id for member in group.members]), leader=None
-    )
+    return replace(elect(known, coordinator_order=[*group.roster.ids]), leader=None)
 
 
 def who_lists(
     group: GroupSnapshot, wire: str, lists: Listed, election: Election | None
 ) -> list[Fact]:
     """Who lists a strategy and who does not, as far as anybody said."""
-    count = len(group.members)
+    count = len(group.roster)
     if election and wire in election.poll.candidates:
         elected = election.elected or ""
         votes = election.votes[elected]
@@ -74,7 +74,7 @@ def who_lists(
     unknown = sum(listed is None for listed in lists.values())
     if unknown == count:
         return []
-    without = [m.identity for m in group.members if wire not in (lists[m.id] or (wire,))]
+    without = _without(group.roster, wire, lists)
     told = []
     if len(without) == count:
         told.append(reason("nobody_lists_it"))
@@ -83,6 +83,12 @@ def who_lists(
     if unknown:
         told.append(reason("lists_unknown", after=unknown, bound=count))
     return told
+
+
+def _without(members: Roster, wire: str, lists: Listed) -> list[str]:
+    """Identities of the members whose list is known and does not have a strategy."""
+    named = zip(members.ids, members.identities, strict=True)
+    return [identity for id, identity in named if wire not in (lists.get(id) or (wire,))]
 
 
 def doubt(group: GroupSnapshot, lists: Listed, election: Election | None) -> Fact | None:
@@ -97,10 +103,7 @@ def doubt(group: GroupSnapshot, lists: Listed, election: Election | None) -> Fac
     runs_now = group.assignor
     if runs_now is None or all(listed is None for listed in lists.values()):
         return None
-    without = [
-        m.identity for m in group.members if runs_now not in (lists.get(m.id) or (runs_now,))
-    ]
-    if without:
+    if without := _without(group.roster, runs_now, lists):
         return reason("running_not_listed", [runs_now, *without])
     if election is None or election.elected == runs_now:
         return None

@@ -38,11 +38,11 @@ def lost_rack_awareness(
 
     Source: KIP-848, KIP-881.
     """
-    if group.type is not GroupType.CONSUMER or group.rebalancing or not group.members:
+    if group.type is not GroupType.CONSUMER or group.rebalancing or len(group.roster) == 0:
         return None
     if group.assignor == BY_RACKS:
         return None
-    if not all(member.sends_rack for member in group.members):
+    if not all(group.roster.send_rack):
         return None
     now = crossing_of(spec, spec.owner)
     share = now.share()
@@ -86,11 +86,11 @@ def strays(group: GroupSnapshot) -> Iterator[Fact]:
     Args:
         group: The group, of consumers or of Kafka Streams.
     """
-    table = group.partitions
-    for rack in sorted(stray_racks((member.rack for member in group.members), table)):
-        own = [member for member in group.members if member.rack == rack]
-        given = sum(member.rack_source == CONFIGURED for member in own)
-        names = dict.fromkeys(member.identity for member in own)
+    table, members = group.partitions, group.roster
+    for rack in sorted(stray_racks(members.racks, table)):
+        own = [number for number, one in enumerate(members.racks) if one == rack]
+        given = sum(members.rack_sources[number] == CONFIGURED for number in own)
+        names = dict.fromkeys(members.identities[number] for number in own)
         meant = meant_rack(rack, table.racks) or ""
         yield finding("stray_rack", [rack, meant, *names], after=given, bound=len(own))
 
@@ -130,7 +130,7 @@ def unpriced(group: GroupSnapshot, bytes_per_record: Floats, counted: Flags) -> 
         counted: Which of these are inside the totals.
     """
     table = group.partitions
-    if not table.racks or not any(member.rack for member in group.members):
+    if not table.racks or not any(group.roster.racks):
         return None
     if group.follower_fetching is None:
         return finding("unknown_follower_fetching")

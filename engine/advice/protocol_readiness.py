@@ -327,7 +327,7 @@ def _is_eager(group: GroupSnapshot, rule: Rule) -> bool | None:
     """Whether a rebalance stops all members now; None unknown."""
     lists = [
         listed or (group.assignor or "",)
-        for listed in lists_of(group.members, rule.assignors).values()
+        for listed in lists_of(group.roster, rule.assignors).values()
     ]
     kinds = {cooperative(listed) for listed in lists}
     return None if None in kinds and False not in kinds else False in kinds

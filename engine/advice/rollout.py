@@ -182,8 +182,8 @@ def clients_of(group: GroupSnapshot, told: str | None = None) -> Mapping[Client 
     """
     if told is not None:
         one = next((client for client in Client if client == told), None)
-        return Counter({one: len(group.members)})
-    return Counter(client_of(group.group, member.client_id) for member in group.members)
+        return Counter({one: len(group.roster)})
+    return Counter(client_of(group.group, one) for one in group.roster.client_ids)
 
 
 def client_of(group: str, client_id: str) -> Client | None:

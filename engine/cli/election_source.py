@@ -179,7 +179,7 @@ def held_by(
     """
     configured = settings.rule(group.cluster, group.group).assignors
     given = None if assignors is None else _parsed("--assignors", assignors)
-    lists = lists_of(group.members, given or configured)
+    lists = lists_of(group.roster, given or configured)
     why_none = unfit(group)
     if why_none is None and group.type is GroupType.CONSUMER:
         why_none = reason("elects_nothing", [group.assignor] if group.assignor else [])

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..metrics.diagnosis.evidence import RECENT, OneGroup, names_of
+from ..metrics.diagnosis.evidence import RECENT, OneGroup
 from ..metrics.samples import Samples, stack_of
 from ..model.arrays import NONE, Flags, Floats, Ints
 from ..model.batch import GroupBatch, count_by
@@ -72,8 +72,8 @@ def last_members(snapshots: Sequence[tuple[GroupBatch, int]]) -> Iterator[Fact]:
     """
     for batch, number in snapshots:
         if batch.members.counts[number]:
-            own = batch.members_of(number)
-            names = _placed(names_of(batch, own), batch.members.hosts[own])
+            own = batch.members.roster(number)
+            names = _placed(own.names, own.hosts)
             at = batch.headers[number].taken_at.timestamp()
             yield fact(FactKind.DIAGNOSIS, "last_members", names, after=at, unit=MOMENT)
             return

@@ -18,17 +18,16 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrays import NONE, Column, Flags, Floats, Indices, Ints, ragged, starts_of
-from .groups import GroupHeader, GroupSnapshot, PartitionTable
+from .groups import GroupHeader, GroupSnapshot, PartitionTable, Roster
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Members:
+class Members(Roster):
     """
-    The members of the groups of a batch, group by group: parallel lists of length M.
+    The members of the groups of a batch, group by group.
 
     Attributes:
         start: (G + 1) where each group's members begin.
-        ids, identities, client_ids, hosts, instance_ids, racks, rack_sources: As in `model.Member`.
         generations: Generation or epoch of the assignment of each; None unknown.
         subscription_start, subscription_topic: Ragged, member -> the topics it subscribes to, by their place in
             *topic_names*; none where that is not known.
@@ -37,13 +36,6 @@ class Members:
     """
 
     start: Ints
-    ids: Sequence[str]
-    identities: Sequence[str]
-    client_ids: Sequence[str]
-    hosts: Sequence[str]
-    instance_ids: Sequence[str | None]
-    racks: Sequence[str | None]
-    rack_sources: Sequence[str | None]
     generations: Sequence[int | None]
     subscription_start: Ints
     subscription_topic: Ints
@@ -51,8 +43,10 @@ class Members:
     subscription_known: Flags
     shares: Ints
 
-    def __len__(self) -> int:
-        return len(self.ids)
+    def roster(self, group: int) -> Roster:
+        """The members of one group by property."""
+        own = slice(int(self.start[group]), int(self.start[group + 1]))
+        return Roster(**{name: getattr(self, name)[own] for name in _OF_ROSTER})
 
     @cached_property
     def counts(self) -> Ints:
@@ -174,6 +168,8 @@ class GroupBatch:
         return one_group(self.partitions, self.rows(group), int(self.members.start[group]))
 
 
+_OF_ROSTER = tuple(each.name for each in fields(Roster))
+
 OF_HEADERS = ("place", "readable", "rebalancing", "shared", "epochs")
 """What follows from the headers of a batch, but for the snapshot and its moment."""
 
@@ -218,14 +214,8 @@ def batch_of(groups: Sequence[GroupSnapshot]) -> GroupBatch:
     return GroupBatch(
         headers=tuple(groups),
         members=Members(
+            **vars(Roster.of(members)),
             start=base,
-            ids=[m.id for m in members],
-            identities=[m.identity for m in members],
-            client_ids=[m.client_id for m in members],
-            hosts=[m.host for m in members],
-            instance_ids=[m.instance_id for m in members],
-            racks=[m.rack for m in members],
-            rack_sources=[m.rack_source for m in members],
             generations=[m.generation for m in members],
             subscription_start=subscribed,
             subscription_topic=topics.astype(np.int64),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -19,6 +19,7 @@ from .states import (
     GroupType,
     places_tasks,
 )
+from .text import member_names
 
 MOST_BYTES = 1000
 """Names that are longer, in UTF-8, fit no key of the history; Kafka takes up to 32 kB of a group and of a client."""
@@ -130,6 +131,61 @@ class Member:
     def is_static(self) -> bool:
         """Whether it has an instance id: it can be absent for its session timeout without a rebalance (KIP-345)."""
         return self.instance_id is not None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Roster:
+    """
+    The members of a group by property, so that none has to be created: parallel sequences of length M.
+
+    Attributes:
+        ids, identities, client_ids, hosts, instance_ids, racks, rack_sources, kinds, follows: As in `Member`.
+    """
+
+    ids: Sequence[str]
+    identities: Sequence[str]
+    client_ids: Sequence[str]
+    hosts: Sequence[str]
+    instance_ids: Sequence[str | None]
+    racks: Sequence[str | None]
+    rack_sources: Sequence[str | None]
+    kinds: Sequence[str | None]
+    follows: Sequence[str | None]
+
+    @classmethod
+    def of(cls, members: Sequence[Member]) -> Roster:
+        """That of members that are there one by one."""
+        return Roster(
+            ids=[m.id for m in members],
+            identities=[m.identity for m in members],
+            client_ids=[m.client_id for m in members],
+            hosts=[m.host for m in members],
+            instance_ids=[m.instance_id for m in members],
+            racks=[m.rack for m in members],
+            rack_sources=[m.rack_source for m in members],
+            kinds=[m.kind for m in members],
+            follows=[m.follows for m in members],
+        )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """(M) what people call them."""
+        own = zip(self.instance_ids, self.client_ids, strict=True)
+        return member_names([instance or client for instance, client in own], self.hosts, self.ids)
+
+    @cached_property
+    def static(self) -> list[bool]:
+        """(M) which of them have an instance id (`Member.is_static`)."""
+        return [instance is not None for instance in self.instance_ids]
+
+    @cached_property
+    def send_rack(self) -> list[bool]:
+        """(M) which of them report their rack themselves (`Member.sends_rack`)."""
+        sources = zip(self.racks, self.rack_sources, strict=True)
+        return [bool(rack) and source != CONFIGURED for rack, source in sources]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -276,6 +332,11 @@ class GroupSnapshot(GroupHeader):
         patterns = (m.subscription_regex is not None and not m.subscription for m in self.members)
         unknown = (m.subscription is None for m in self.members)
         return len(self.members), sum(patterns), sum(unknown)
+
+    @cached_property
+    def roster(self) -> Roster:
+        """Its members by property."""
+        return Roster.of(self.members)
 
     @cached_property
     def topics(self) -> frozenset[str]:

@@ -21,7 +21,7 @@ from ..assignors.kafka.other_clients import as_led_by
 from ..assignors.kafka.protocol_names import BY_RACKS, base_of
 from ..config import Policy, Rule, Settings
 from ..followers.plan import NAME as PLAN
-from ..messages.wording import counts, member_names
+from ..messages.wording import counts
 from ..metrics.forecast import Load
 from ..metrics.samples import sums_by_owner
 from ..model.arrays import Flags, Floats, Indices
@@ -335,7 +335,7 @@ def _reliefs(group: GroupSnapshot, load: Load) -> Callable[[Candidate], tuple[Fa
         left = int((had & (candidate.assignment.owner != most)).sum())
         if not left:
             return ()
-        name = [*member_names(group.members).values()][most]
+        name = group.roster.names[most]
         return (note("relieved_member", [name], after=left, partitions=int(had.sum())),)
 
     return relief

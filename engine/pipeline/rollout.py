@@ -218,7 +218,7 @@ def _rollout(
         if {None, client} & known.keys() or (client in JVM and Client.JAVA in known)
     )
     assignors = settings.rule(group.cluster, group.group).assignors
-    listed = lists_of(group.members, assignors)
+    listed = lists_of(group.roster, assignors)
     lists = [listed[member.id] for member in group.members]
     static = [member.is_static for member in group.members]
     present = group.assignor or "range"

@@ -15,7 +15,14 @@ import numpy as np
 
 from ..model.arrays import ragged_entries
 from ..model.batch import OF_HEADERS, GroupBatch, count_by
-from ..model.groups import GroupHeader, GroupSnapshot, Member, MemberTasks, PartitionTable
+from ..model.groups import (
+    GroupHeader,
+    GroupSnapshot,
+    Member,
+    MemberTasks,
+    PartitionTable,
+    Roster,
+)
 from ..model.states import GroupType
 from ..model.tables import Table
 from .cluster import ClusterTables
@@ -363,6 +370,12 @@ class _Group(GroupSnapshot):
     @cached_property
     def stores(self) -> PartitionTable | None:
         return self.groups.stores.get(self.number)
+
+    @cached_property
+    def roster(self) -> Roster:
+        if "groups" not in vars(self):
+            return super().roster
+        return self.groups.batch.members.roster(self.number)
 
     @cached_property
     def told(self) -> tuple[int, int, int]:

@@ -175,6 +175,8 @@ class SnapshotRows:
             instance_ids=instances,
             racks=rows["rack"].listed,
             rack_sources=rows["rack_source"].listed,
+            kinds=rows["kind"].listed,
+            follows=rows["follows"].listed,
             generations=rows["generation"].to_pylist(),
             subscription_start=self._subscription[0],
             subscription_topic=self._subscription[1],

@@ -17,7 +17,6 @@ from ...model.facts import Fact
 from ...model.groups import GroupHeader
 from ...model.labels import Labels
 from ...model.states import CapacityBasis
-from ...model.text import member_names
 from ..capacity import Capacity
 from ..rebalance_causes import RebalanceCauses, Repeated
 from ..retention import kept_seconds
@@ -273,6 +272,7 @@ class OneGroup:
         )
         self.asked: Callable[[], list[frozenset[str]]] = partial(batch.members.subscriptions, group)
         self.rows, self.own, self.table, self._evidence = rows, own, batch.partitions, evidence
+        self._number = group
         self.interval = float(evidence.interval[group])
         self.has_past = bool(evidence.has_past[group])
         self._some = {name for name, groups in evidence.some.items() if groups[group]}
@@ -296,7 +296,7 @@ class OneGroup:
         """(M) what people call its members."""
         if self.header.shares_partitions:
             return [self.header.group] * self.consumers
-        return names_of(self._evidence.batch, self.own)
+        return self._evidence.batch.members.roster(self._number).names
 
     @cached_property
     def hosts(self) -> Sequence[str]:
@@ -446,12 +446,3 @@ def firm_capacities(basis: Labels[CapacityBasis], works: Flags, start: Ints) -> 
     as_peers = basis.equal(CapacityBasis.AS_ITS_PEERS) & np.repeat(are_most, np.diff(start))
     firm: Flags = measured | as_peers
     return firm
-
-
-def names_of(batch: GroupBatch, own: slice) -> list[str]:
-    """What people call the members of a group."""
-    members = batch.members
-    names = zip(members.instance_ids[own], members.client_ids[own], strict=True)
-    return member_names(
-        [instance or client for instance, client in names], members.hosts[own], members.ids[own]
-    )

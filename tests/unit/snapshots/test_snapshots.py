@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evenkeel.engine.model.arrays import NONE
-from evenkeel.engine.model.groups import MemberTasks
+from evenkeel.engine.model.groups import MemberTasks, Roster
 from evenkeel.engine.model.states import GroupType
 from evenkeel.engine.model.tables import TEXT, KindError, Table, empty
 from evenkeel.engine.snapshots import METRICS, SNAPSHOT, STEPS, groups_of, shaped, stores_of
@@ -122,6 +122,21 @@ def test_one_groups_own_rows_make_the_same_group():
     assert whole.partitions.owner.tolist() == alone.partitions.owner.tolist()
     assert whole.partitions.replica_rack.tolist() == alone.partitions.replica_rack.tolist()
     assert whole.members == alone.members
+
+
+def test_the_roster_says_of_members_what_each_says_of_itself():
+    """It is read from columns of many groups, without making a member."""
+    one = member("m", ["a"], {"a": [0]})
+    found = groups(
+        make_snapshot(
+            topics=[topic("a", 2)],
+            groups=[group("g", members=[one]), group("h", members=[member("n", ["a"]), one])],
+        )
+    )
+    for each in found:
+        known = Roster.of(each.members)
+        assert {n: [*v] for n, v in vars(each.roster).items()} == vars(known)
+        assert (each.roster.static, each.roster.send_rack) == (known.static, known.send_rack)
 
 
 def test_a_snapshot_of_an_empty_cluster_has_no_groups():
