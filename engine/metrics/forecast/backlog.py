@@ -89,7 +89,8 @@ def _waiting(placed: Placed) -> Floats:
     What of a member's partitions stands still for longer than the member does waits on top.
     """
     longer = np.maximum(placed.held_up - placed.lost[placed.queue], 0.0)
-    return placed.sums(placed.backlog + longer * placed.arrives)[0]
+    waits: Floats = placed.sums(placed.backlog + longer * placed.arrives)[0]
+    return waits
 
 
 def _mean(placed: Placed, arrivals: Floats, ahead: Futures) -> Floats:
