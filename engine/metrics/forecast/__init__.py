@@ -1,9 +1,10 @@
 """
 What becomes of a group: its backlog over a horizon, under the assignment it has and under others.
 
-`futures` (which of its past intervals a future is made of), `backlog` (what that does to each member: low, expected
-and high), `correction` (what came of earlier forecasts), `doubt` (whether members can do what they would get is known),
-`comparison` (what a group has to do and can, and all its assignments side by side).
+`futures` (which of its past intervals a future is made of), `load` (what groups have to do and can, and who gets which
+partition), `queues` (how the backlog of each member grows and falls), `backlog` (what comes of that: low, expected and
+high), `correction` (what came of earlier forecasts), `doubt` (whether members can do what they would get is known),
+`comparison` (all assignments of a group side by side). All but `comparison.load_of` take many groups at once.
 """
 
 from .backlog import Outlooks, outlooks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from math import isnan
 from typing import Any
 
@@ -180,28 +181,25 @@ def _compared(groups: Sequence[_Distinct]) -> Iterator[list[Forecast]]:
     )
     gains = bands_of(seen.integrals[stays] - seen.integrals[own], seen.tail)
     rises = np.median(seen.integrals[own] - seen.integrals[free], axis=1)
-    bands, delays = _bands(seen), delayed_offsets(placed)[own]
     # no future is better for what stands still, but sums of its numbers may round the other way
-    added = zip(
-        own.tolist(), gains.tolist(), delays.tolist(), np.maximum(rises, 0.0).tolist(), strict=True
-    )
+    costs = np.stack([delayed_offsets(placed)[own], np.maximum(rises, 0.0)], axis=1)
+    bands = _bands(seen)
+    rows = zip(own.tolist(), gains.tolist(), costs.tolist(), strict=True)
     for asked in (each.asked for each in groups):
-        forecasts = list[Forecast]()
-        for number, (stands, (row, gain, held_up, rise)) in enumerate(
-            zip(asked.standstills, added, strict=False)
-        ):
-            forecasts.append(
-                Forecast(
-                    **bands[row],
-                    **({} if asked.live in (None, number) else dict(zip(_GAIN, gain, strict=True))),
-                    **(
-                        {}
-                        if stands is None
-                        else {"price_held_up_offsets": held_up, "price_offset_seconds": rise}
-                    ),
-                )
-            )
-        yield forecasts
+        some = enumerate(islice(rows, len(asked.owners)))
+        yield [
+            Forecast(**bands[row], **_beside(asked, number, gain, cost))
+            for number, (row, gain, cost) in some
+        ]
+
+
+def _beside(
+    asked: Asked, number: int, gain: Sequence[float], cost: Sequence[float]
+) -> dict[str, Any]:
+    """What an assignment gains over the one that the group has, and what getting there costs."""
+    gained = () if asked.live in (None, number) else zip(_GAIN, gain, strict=True)
+    priced = () if asked.standstills[number] is None else zip(_COST, cost, strict=True)
+    return dict(chain(gained, priced))
 
 
 def delayed_offsets(placed: Placed) -> Floats:
@@ -222,6 +220,7 @@ def delayed_offsets(placed: Placed) -> Floats:
 
 _SOON = step_after(SOON_SECONDS)
 _GAIN = tuple(f"forecast_gain_{end}" for end in ENDS)
+_COST = ("price_held_up_offsets", "price_offset_seconds")
 _BANDS = tuple(
     f"forecast_{name}_{end}"
     for name in (
