@@ -29,24 +29,24 @@ class Unforecast:
     price_of: Callable[[Candidate, Indices], Price | None]
 
     @cached_property
+    def placed(self) -> list[tuple[Candidate, Indices]]:
+        """(K) the candidates with an assignment, and its owners."""
+        return [(c, c.assignment.owner) for c in self.candidates if c.assignment is not None]
+
+    @cached_property
     def prices(self) -> list[Price | None]:
         """(K) what it costs to get to each assignment."""
-        return [
-            self.price_of(each, each.assignment.owner)
-            for each in self.candidates
-            if each.assignment is not None
-        ]
+        return [self.price_of(*each) for each in self.placed]
 
     @property
     def asked(self) -> Asked | None:
         """The assignments that are forecast; None where there is nothing to forecast."""
-        placed = [each for each in self.candidates if each.assignment is not None]
-        if self.load is None or not placed:
+        if self.load is None or not self.placed:
             return None
-        is_live = [each.deployment is Deployment.LIVE for each in placed]
+        is_live = [candidate.deployment is Deployment.LIVE for candidate, _ in self.placed]
         return Asked(
             load=self.load,
-            owners=[each.assignment.owner for each in placed if each.assignment is not None],
+            owners=[owner for _, owner in self.placed],
             standstills=self.prices,
             live=is_live.index(True) if True in is_live else None,
         )

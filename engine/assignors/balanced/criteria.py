@@ -47,7 +47,7 @@ class Limits(NamedTuple):
     counts_decide: Any
 
 
-class Bounds(NamedTuple):
+class Starts(NamedTuple):
     """(G + 1) where each group's partitions, members, and its cells of `Rules.may` and `Rules.crosses` begin."""
 
     partitions: Ints
@@ -85,7 +85,7 @@ def answered_all(
     Answer group after group.
 
     Args:
-        groups: `Rules` of all behind each other, *sites* and *even* as arrays too; `Limits`; `Bounds`; (n) and (n) the
+        groups: `Rules` of all behind each other, *sites* and *even* as arrays too; `Limits`; `Starts`; (n) and (n) the
             partitions of each, the heaviest and the dearest first.
         rooms: `Places` with room for `ROOMS` times the largest group.
         owner: (n) where partitions start, changed to who gets them.

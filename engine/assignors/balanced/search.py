@@ -15,7 +15,7 @@ import numpy as np
 from ...model.arrays import NONE, Ints, starts_of
 from ...model.facts import Fact, FactKind
 from ..kit.kernels import ENDLESS, Tally, at_work, steps_until_compiled
-from .criteria import ROOMS, Bounds, Found, Limits, answered_all
+from .criteria import ROOMS, Found, Limits, Starts, answered_all
 from .even import evened
 from .loads import LoadProblem, Rules
 from .lower_bounds import fullest, least_toll_under
@@ -125,7 +125,7 @@ def _searched(rules: Sequence[Rules], limits: Limits, owner: Ints, steps: int) -
     largest = max(int(sizes.max()), int(np.diff(members).max()))
     rooms = Places(*np.zeros((len(Places._fields), ROOMS * largest), np.int64))
     floats, ints = np.zeros((2, len(rules))), np.zeros((6, len(rules)), np.int64)
-    bounds, found = Bounds(partitions, members, may, crosses), Found(*floats, *ints)
+    bounds, found = Starts(partitions, members, may, crosses), Found(*floats, *ints)
     begin, ahead = 0, 12 * len(owner)
     while begin < len(rules):
         run = at_work(answered_all, ahead, ASKED)

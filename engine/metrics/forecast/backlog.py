@@ -65,13 +65,10 @@ def outlooks(placed: Placed) -> Outlooks:
     share = tail(len(arrivals))
     mean = _mean(placed, arrivals, ahead)
     late = fills.queues.most(over(fills.backlog, mean[:, fills.queues.at]))
+    shown = fills.totals[1:] + _uncommitted(placed, ahead)[:, group]
+    correction = np.array([load.correction for load in loads])[group]
     return Outlooks(
-        lag=corrected(
-            bands_of(fills.totals[1:] + _uncommitted(placed, ahead)[:, group], share).swapaxes(
-                0, 1
-            ),
-            np.array([load.correction for load in loads])[group],
-        ),
+        lag=corrected(bands_of(shown, share).swapaxes(0, 1), correction),
         delay_seconds=bands_of(late, share),
         drained_seconds=bands_of(np.where(_unknown(placed), np.nan, fills.drained), share),
         utilization=bands_of(_utilization(placed, mean, can), share),

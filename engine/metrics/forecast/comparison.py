@@ -118,14 +118,14 @@ def lags(loads: Sequence[Load]) -> list[Floats]:
 
 
 def _forecasts(groups: Sequence[Asked]) -> list[list[Forecast | None]]:
-    told = [[not doubt for doubt in each] for each in doubted(groups)]
-    some = [_distinct(each) for each, known in zip(groups, told, strict=True) if any(known)]
+    doubts = [*doubted(groups)]
+    some = [_distinct(each) for each, doubt in zip(groups, doubts, strict=True) if not all(doubt)]
     found = _compared(some) if some else iter(())
     return [
-        [forecast if known else None for forecast, known in zip(next(found), each, strict=True)]
-        if any(each)
-        else [None] * len(each)
-        for each in told
+        [None] * len(each)
+        if all(each)
+        else [None if doubt else one for one, doubt in zip(next(found), each, strict=True)]
+        for each in doubts
     ]
 
 

@@ -55,12 +55,13 @@ def doubted(groups: Sequence[Asked]) -> Iterator[list[bool]]:
     ends = placed.start[placed.first].tolist()
     for load, start, end in zip(placed.loads, ends, ends[1:], strict=False):
         size = len(load.capacity) + 1
-        has, *_ = gets = arrives[start:end].reshape(-1, size)[:, :-1]
+        each = arrives[start:end].reshape(-1, size)[:, :-1]
+        has, gets = each[0], each[1:]
         if load.seen is None:
-            yield [False] * (len(gets) - 1)
+            yield [False] * len(gets)
             continue
         # who keeps up with what it has now does so
         keeps_up = (backlog[start : start + size - 1] == 0) & (has > 0)
         seen = np.fmax(load.seen, np.where(keeps_up, has, np.nan))
-        doubts = doubtful(gets[1:], load.capacity, seen) & (gets[1:] > has)
-        yield [bool(each) for each in doubts.any(axis=1)]
+        doubts = doubtful(gets, load.capacity, seen) & (gets > has)
+        yield doubts.any(axis=1).tolist()
