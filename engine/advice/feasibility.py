@@ -115,7 +115,7 @@ def _nothing_to_assign(group: GroupSnapshot) -> Fact | None:
         return reason("share_group")
     if group.protocol_type not in ("consumer", "streams", "", None):
         return reason("other_protocol", [group.protocol_type])
-    if not group.told[0]:
+    if not group.member_counts.members:
         # commits without any protocol come from consumers that use assign(), or from tools
         classic = group.type is GroupType.CLASSIC
         commits = classic and not group.protocol_type and len(group.partitions) > 0
@@ -124,7 +124,7 @@ def _nothing_to_assign(group: GroupSnapshot) -> Fact | None:
 
 
 def _unknown_subscription(group: GroupSnapshot) -> Fact | None:
-    members, regex, untold = group.told
+    members, regex, untold = group.member_counts
     if regex:
         return reason("unresolved_regex", after=regex, bound=members)
     if untold:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,23 @@ def starts_of(sizes: Sequence[int] | Ints) -> Ints:
     start = np.zeros(len(sizes) + 1, np.int64)
     np.add.accumulate(sizes, out=start[1:])  # of few sizes twice as fast as `np.cumsum`
     return start
+
+
+def parts_within(sizes: Iterable[int], most: int) -> Iterator[slice]:
+    """
+    Consecutive items together, as long as their sizes add up to *most*; a larger item is a part of its own.
+
+    >>> [(part.start, part.stop) for part in parts_within([1, 9, 2, 2], 4)]
+    [(0, 1), (1, 2), (2, 4)]
+    """
+    first = end = total = 0
+    for size in sizes:
+        if end > first and total + size > most:
+            yield slice(first, end)
+            first, total = end, 0
+        end, total = end + 1, total + size
+    if end > first:
+        yield slice(first, end)
 
 
 def ragged_entries(start: Ints, rows: Ints | Indices) -> tuple[Ints, Ints]:

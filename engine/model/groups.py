@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -314,6 +315,21 @@ class GroupHeader:
         return self.error is not None and self.state not in WITHOUT_MEMBERS
 
 
+class MemberCounts(NamedTuple):
+    """
+    How many members a group has.
+
+    Attributes:
+        members: All.
+        unresolved: Those with a pattern that stands for no topic yet.
+        unknown: Those whose subscription is unknown.
+    """
+
+    members: int
+    unresolved: int
+    unknown: int
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupSnapshot(GroupHeader):
     """
@@ -327,11 +343,11 @@ class GroupSnapshot(GroupHeader):
     stores: PartitionTable | None = None
 
     @cached_property
-    def told(self) -> tuple[int, int, int]:
-        """How many members it has; with a pattern that stands for no topic yet; whose subscription is unknown."""
+    def member_counts(self) -> MemberCounts:
+        """How many members it has, and of how many the topics are not known."""
         patterns = (m.subscription_regex is not None and not m.subscription for m in self.members)
         unknown = (m.subscription is None for m in self.members)
-        return len(self.members), sum(patterns), sum(unknown)
+        return MemberCounts(len(self.members), sum(patterns), sum(unknown))
 
     @cached_property
     def roster(self) -> Roster:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..advice.switch_cost import Price
-from ..metrics.forecast import Asked, Load, forecasts
+from ..metrics.forecast import ForecastInput, Load, forecasts
 from ..model.arrays import Indices
 from ..model.assignments import Candidate, Deployment
 from ..model.figures import Forecast
@@ -39,12 +39,12 @@ class Unforecast:
         return [self.price_of(*each) for each in self.placed]
 
     @property
-    def asked(self) -> Asked | None:
+    def asked(self) -> ForecastInput | None:
         """The assignments that are forecast; None where there is nothing to forecast."""
         if self.load is None or not self.placed:
             return None
         is_live = [candidate.deployment is Deployment.LIVE for candidate, _ in self.placed]
-        return Asked(
+        return ForecastInput(
             load=self.load,
             owners=[owner for _, owner in self.placed],
             standstills=self.prices,

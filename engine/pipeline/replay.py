@@ -17,7 +17,7 @@ from ..assignors.kafka.protocol_names import with_racks
 from ..assignors.kit.settle import Settled, settle, settle_many
 from ..assignors.promises.ask import NoAnswer
 from ..config import Settings
-from ..model.arrays import NONE, Indices
+from ..model.arrays import NONE, Indices, parts_within
 from ..model.assignments import Assignment, Candidate, Deployment
 from ..model.errors import Infeasible
 from ..model.facts import Fact, FactKind, of_kind, reason
@@ -31,7 +31,7 @@ from .membership_changes import by_setting
 from .stored_metrics import Measured, MeasuredGroup
 
 AT_ONCE = 50_000
-"""Partitions and members of so many groups that are asked together: what is worked out of them fits into caches."""
+"""Most partitions and members of groups that are asked together: what is worked out of them fits into caches."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -87,7 +87,9 @@ def replay_groups(
     priced: bool = True,
 ) -> list[Replayed]:
     """As `replay_group`, for many groups."""
-    for some in _parts(groups):
+    sizes = [len(each.group.partitions) + each.group.member_counts.members for each in groups]
+    for part in parts_within(sizes, AT_ONCE):
+        some = groups[part]
         batch = _Batch(some, ask_next_change=ask_next_change)
         for strategy in (*_table(), *also):
             batch.ask(strategy, [n for n, each in enumerate(some) if each.is_asked(strategy)])
@@ -96,20 +98,6 @@ def replay_groups(
         Replayed(spec=each.spec, candidates=each.finished(candidates))
         for each, candidates in zip(groups, ahead, strict=True)
     ]
-
-
-def _parts(groups: Sequence[AskedGroup]) -> Iterator[list[AskedGroup]]:
-    """Groups one after the other, as many as are asked together."""
-    some, work = list[AskedGroup](), 0
-    for each in groups:
-        own = len(each.group.partitions) + each.group.told[0]
-        if some and work + own > AT_ONCE:
-            yield some
-            some, work = [], 0
-        some.append(each)
-        work += own
-    if some:
-        yield some
 
 
 def _table() -> Iterator[Assignor]:

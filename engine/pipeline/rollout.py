@@ -36,7 +36,7 @@ from ..assignors.live import Live
 from ..config import Rule, Settings, StreamsSettings
 from ..followers.plan import NAME as PLAN
 from ..messages.wording import words
-from ..metrics.forecast import Asked, Placed, delayed_offsets
+from ..metrics.forecast import AssignmentBatch, ForecastInput, delayed_offsets
 from ..model.arrays import Flags, Indices
 from ..model.assignments import Deployment, Feasibility
 from ..model.command import command_in_text
@@ -372,8 +372,8 @@ def _delayed(measured: MeasuredGroup, owner: Indices, stands: Standstill) -> flo
     if numbers is None:
         return None
     if numbers.load is not None:
-        this = Asked(load=numbers.load, owners=[owner], standstills=[stands])
-        return float(delayed_offsets(Placed([this]))[0])
+        this = ForecastInput(load=numbers.load, owners=[owner], standstills=[stands])
+        return float(delayed_offsets(AssignmentBatch([this]))[0])
     arrivals = numbers.production[measured.group.partitions.assignable]
     waits = float((arrivals * stands.held_up_seconds).sum())
     return None if np.isnan(waits) else waits

@@ -19,6 +19,7 @@ from ..model.groups import (
     GroupHeader,
     GroupSnapshot,
     Member,
+    MemberCounts,
     MemberTasks,
     PartitionTable,
     Roster,
@@ -336,14 +337,14 @@ class _Groups(Sequence[GroupSnapshot]):
         return dict(zip(named, tables, strict=True))
 
     @cached_property
-    def told(self) -> list[tuple[int, int, int]]:
+    def member_counts(self) -> list[MemberCounts]:
         """(G) as of a group."""
         rows, start = self.rows.of_members.rows, self.rows.of_members.start
         lists, topics = rows["subscription"], rows["subscription"].entries
         named = count_by(topics.known & ~topics.equal(""), lists.start) > 0
         patterns = rows["subscription_regex"].known & ~named
         counts = (np.diff(start), count_by(patterns, start), count_by(~lists.known, start))
-        return [*zip(*(each.tolist() for each in counts), strict=True)]
+        return [*map(MemberCounts, *(each.tolist() for each in counts))]
 
 
 class _Group(GroupSnapshot):
@@ -378,5 +379,7 @@ class _Group(GroupSnapshot):
         return self.groups.batch.members.roster(self.number)
 
     @cached_property
-    def told(self) -> tuple[int, int, int]:
-        return self.groups.told[self.number] if "groups" in vars(self) else super().told
+    def member_counts(self) -> MemberCounts:
+        if "groups" not in vars(self):
+            return super().member_counts
+        return self.groups.member_counts[self.number]

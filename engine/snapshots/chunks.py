@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..model.arrays import NONE
+from ..model.arrays import NONE, parts_within
 from ..model.errors import EvenkeelError
 from ..model.groups import can_be_kept
 from ..model.tables import Table, Texts
@@ -66,17 +66,11 @@ def cut(work: Mapping[str, int], size: int) -> list[Chunk]:
     >>> [(chunk.groups, chunk.work) for chunk in cut({"a": 1, "giant": 9, "b": 2, "c": 2}, 4)]
     [(('a',), 1), (('giant',), 9), (('b', 'c'), 4)]
     """
-    chunks: list[Chunk] = []
-    names: list[str] = []
-    total = 0
-    for name, own in [*work.items(), (None, 0)]:
-        if names and (name is None or total + own > size):
-            chunks.append(Chunk(number=len(chunks), groups=tuple(names), work=total))
-            names, total = [], 0
-        if name is not None:
-            names.append(name)
-            total += own
-    return chunks
+    names, sizes = [*work], [*work.values()]
+    return [
+        Chunk(number=number, groups=tuple(names[part]), work=sum(sizes[part]))
+        for number, part in enumerate(parts_within(sizes, size))
+    ]
 
 
 def work_of(lake: Lake, snapshot_id: str, pattern: str = "*") -> dict[str, int]:

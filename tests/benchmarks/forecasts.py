@@ -15,7 +15,7 @@ import numpy as np
 
 from evenkeel.engine.advice.switch_cost import price
 from evenkeel.engine.config import Policy
-from evenkeel.engine.metrics.forecast import Asked, Load, forecasts
+from evenkeel.engine.metrics.forecast import ForecastInput, Load, forecasts
 from evenkeel.engine.model.facts import step
 from tests.benchmarks.measure import measure, show
 
@@ -65,7 +65,7 @@ def _forecasts(group: tuple[Load, list[Any]]) -> object:
         else None
         for number, owner in enumerate(owners)
     ]
-    return forecasts([Asked(load=load, owners=owners, standstills=prices, live=0)])
+    return forecasts([ForecastInput(load=load, owners=owners, standstills=prices, live=0)])
 
 
 def main() -> int:

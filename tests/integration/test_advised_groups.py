@@ -24,8 +24,8 @@ from evenkeel.engine.config import ClusterSettings, Filter, Policy, Rule, Settin
 from evenkeel.engine.metrics.forecast import (
     HORIZON_SECONDS,
     STEPS,
-    Asked,
-    Placed,
+    AssignmentBatch,
+    ForecastInput,
     load_of,
     outlooks,
 )
@@ -211,7 +211,7 @@ class PlainPipeline:
         name = self.prefix + group
         moves = moves_of(self.lake, self.settings, newest, {name: strategies})[name]
         owners = [moved_owners(seen, load.owner, moves.get(each, ())) for each in strategies]
-        lag = outlooks(Placed([Asked(load=load, owners=owners)])).lag
+        lag = outlooks(AssignmentBatch([ForecastInput(load=load, owners=owners)])).lag
         return {name: lag[place, 0] for place, name in enumerate(strategies)}
 
 

@@ -21,7 +21,7 @@ from .futures import (
     futures,
     step_after,
 )
-from .load import Asked, Load, Placed
+from .load import AssignmentBatch, ForecastInput, Load
 
 __all__ = [
     "AHEAD",
@@ -31,11 +31,11 @@ __all__ = [
     "SOON_SECONDS",
     "STEPS",
     "UNCERTAIN",
-    "Asked",
+    "AssignmentBatch",
+    "ForecastInput",
     "Futures",
     "Load",
     "Outlooks",
-    "Placed",
     "capacity_of",
     "course_of",
     "delayed_offsets",

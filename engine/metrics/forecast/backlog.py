@@ -19,7 +19,7 @@ import numpy as np
 from ...model.arrays import Flags, Floats
 from .correction import corrected
 from .futures import STEPS, Futures, futures
-from .load import Placed
+from .load import AssignmentBatch
 from .queues import filled, over
 
 TAIL = 0.1
@@ -53,47 +53,47 @@ class Outlooks:
     tail: float
 
 
-def outlooks(placed: Placed) -> Outlooks:
+def outlooks(batch: AssignmentBatch) -> Outlooks:
     """What becomes of groups with as many past intervals under their assignments, see `worked_out`."""
-    loads, group, start = placed.loads, placed.group, placed.start[:-1]
-    ahead = futures(placed.totals)
-    capacity = np.where(np.isnan(placed.capacity), np.inf, placed.capacity)
-    unsure = placed.of_members([load.uncertainty for load in loads])
+    loads, group, start = batch.loads, batch.group, batch.start[:-1]
+    ahead = futures(batch.totals)
+    capacity = np.where(np.isnan(batch.capacity), np.inf, batch.capacity)
+    unsure = batch.of_members([load.uncertainty for load in loads])
     can = capacity * np.exp(ahead.spread[:, None] * unsure)  # (R, M)
-    arrivals = placed.sums(*placed.arrivals[:, placed.partition])  # (I, Q)
-    fills = filled(placed, _waiting(placed), arrivals, can, ahead)
+    arrivals = batch.sums(*batch.arrivals[:, batch.partition])  # (I, Q)
+    fills = filled(batch, _waiting(batch), arrivals, can, ahead)
     share = tail(len(arrivals))
-    mean = _mean(placed, arrivals, ahead)
+    mean = _mean(batch, arrivals, ahead)
     late = fills.queues.most(over(fills.backlog, mean[:, fills.queues.at]))
-    shown = fills.totals[1:] + _uncommitted(placed, ahead)[:, group]
+    shown = fills.totals[1:] + _uncommitted(batch, ahead)[:, group]
     correction = np.array([load.correction for load in loads])[group]
     return Outlooks(
         lag=corrected(bands_of(shown, share).swapaxes(0, 1), correction),
         delay_seconds=bands_of(late, share),
-        drained_seconds=bands_of(np.where(_unknown(placed), np.nan, fills.drained), share),
-        utilization=bands_of(_utilization(placed, mean, can), share),
-        overload=np.add.reduceat(np.maximum(arrivals[0] - capacity[placed.member], 0.0), start),
+        drained_seconds=bands_of(np.where(_unknown(batch), np.nan, fills.drained), share),
+        utilization=bands_of(_utilization(batch, mean, can), share),
+        overload=np.add.reduceat(np.maximum(arrivals[0] - capacity[batch.member], 0.0), start),
         lag_integral=bands_of(fills.integrals, share),
         integrals=fills.integrals,
         tail=share,
     )
 
 
-def _waiting(placed: Placed) -> Floats:
+def _waiting(batch: AssignmentBatch) -> Floats:
     """
     (Q) offsets that members are behind at the beginning.
 
     What of a member's partitions stands still for longer than the member does waits on top.
     """
-    longer = np.maximum(placed.held_up - placed.lost[placed.queue], 0.0)
-    waits: Floats = placed.sums(placed.backlog + longer * placed.arrives)[0]
+    longer = np.maximum(batch.held_up - batch.lost[batch.queue], 0.0)
+    waits: Floats = batch.sums(batch.backlog + longer * batch.arrives)[0]
     return waits
 
 
-def _mean(placed: Placed, arrivals: Floats, ahead: Futures) -> Floats:
+def _mean(batch: AssignmentBatch, arrivals: Floats, ahead: Futures) -> Floats:
     """(R, Q) offsets/s in the mean of each future, of (I, Q) in past intervals."""
     intervals, own = len(arrivals), np.arange(len(ahead.interval))[:, None]
-    mean, ends = np.empty((len(own), arrivals.shape[1])), placed.start[placed.first].tolist()
+    mean, ends = np.empty((len(own), arrivals.shape[1])), batch.start[batch.first].tolist()
     for number, scale in enumerate(ahead.scale):
         part = slice(*ends[number : number + 2])
         place, size = (own * intervals + ahead.interval).ravel(), len(own) * intervals
@@ -103,26 +103,26 @@ def _mean(placed: Placed, arrivals: Floats, ahead: Futures) -> Floats:
     return mean
 
 
-def _uncommitted(placed: Placed, ahead: Futures) -> Floats:
+def _uncommitted(batch: AssignmentBatch, ahead: Futures) -> Floats:
     """(T, G, R) offsets that arrived since the last commit, at the end of each step."""
-    ages = [load.ages[(ahead.wait * len(load.ages)).astype(np.int64)] for load in placed.loads]
-    return np.moveaxis(placed.totals[:, ahead.interval] * ahead.scale * np.array(ages), 2, 0)
+    ages = [load.ages[(ahead.wait * len(load.ages)).astype(np.int64)] for load in batch.loads]
+    return np.moveaxis(batch.totals[:, ahead.interval] * ahead.scale * np.array(ages), 2, 0)
 
 
-def _utilization(placed: Placed, mean: Floats, can: Floats) -> Floats:
+def _utilization(batch: AssignmentBatch, mean: Floats, can: Floats) -> Floats:
     """(K, R) of the busiest member whose capacity is known, nan where none is."""
-    known = np.isfinite(placed.capacity)
-    known[placed.member_start[1:] - 1] = False
-    some = np.add.reduceat(known, placed.member_start[:-1], dtype=np.int64)[placed.group] > 0
-    used = over(np.where(known[placed.member], mean, 0.0), can[:, placed.member])
-    busiest = np.maximum.reduceat(used, placed.start[:-1], axis=1).T
+    known = np.isfinite(batch.capacity)
+    known[batch.member_start[1:] - 1] = False
+    some = np.add.reduceat(known, batch.member_start[:-1], dtype=np.int64)[batch.group] > 0
+    used = over(np.where(known[batch.member], mean, 0.0), can[:, batch.member])
+    busiest = np.maximum.reduceat(used, batch.start[:-1], axis=1).T
     return np.where(some[:, None], busiest, np.nan)
 
 
-def _unknown(placed: Placed) -> Flags:
+def _unknown(batch: AssignmentBatch) -> Flags:
     """(K, 1) whether a member of unknown capacity is behind, so that nobody knows how long it will be."""
-    behind = (placed.sums(placed.backlog)[0] > 0) & np.isnan(placed.capacity)[placed.member]
-    return np.logical_or.reduceat(behind, placed.start[:-1])[:, None]
+    behind = (batch.sums(batch.backlog)[0] > 0) & np.isnan(batch.capacity)[batch.member]
+    return np.logical_or.reduceat(behind, batch.start[:-1])[:, None]
 
 
 def bands_of(values: Floats, share: float) -> Floats:

@@ -19,7 +19,7 @@ from .backlog import Outlooks, bands_of, outlooks
 from .correction import NO_CORRECTION, course_of
 from .doubt import doubted
 from .futures import SOON_SECONDS, step_after
-from .load import Asked, Load, Placed, worked_out
+from .load import AssignmentBatch, ForecastInput, Load, worked_out
 
 UNCERTAIN = 0.05
 """By which share of itself a capacity may be off."""
@@ -101,7 +101,7 @@ def _ages(seen: Observation, chosen: Indices, arrivals: Floats) -> Floats:
     return ages
 
 
-def forecasts(groups: Sequence[Asked]) -> list[list[Forecast | None]]:
+def forecasts(groups: Sequence[ForecastInput]) -> list[list[Forecast | None]]:
     """
     (K) of each group what becomes of it under each assignment, what getting there costs included. All of a group are
     held against the same futures; equal ones are worked out once.
@@ -113,11 +113,11 @@ def forecasts(groups: Sequence[Asked]) -> list[list[Forecast | None]]:
 
 def lags(loads: Sequence[Load]) -> list[Floats]:
     """(T, 3) of each group its lag at each step under the assignment it has, as a snapshot would show it."""
-    stay = [Asked(load=load, owners=[load.owner], standstills=[None]) for load in loads]
-    return worked_out(stay, lambda some: outlooks(Placed(some)).lag)
+    stay = [ForecastInput(load=load, owners=[load.owner], standstills=[None]) for load in loads]
+    return worked_out(stay, lambda some: outlooks(AssignmentBatch(some)).lag)
 
 
-def _forecasts(groups: Sequence[Asked]) -> list[list[Forecast | None]]:
+def _forecasts(groups: Sequence[ForecastInput]) -> list[list[Forecast | None]]:
     doubts = [*doubted(groups)]
     some = [_distinct(each) for each, doubt in zip(groups, doubts, strict=True) if not all(doubt)]
     found = _compared(some) if some else iter(())
@@ -140,8 +140,8 @@ class _Distinct:
         own, free: Which of them each assignment is: with what pauses, and without.
     """
 
-    asked: Asked
-    rows: Asked
+    asked: ForecastInput
+    rows: ForecastInput
     own: Sequence[int]
     free: Sequence[int]
 
@@ -152,7 +152,7 @@ class _Distinct:
         return self.own if live is None else [self.free[live]] * len(self.own)
 
 
-def _distinct(asked: Asked) -> _Distinct:
+def _distinct(asked: ForecastInput) -> _Distinct:
     rows: dict[tuple[bytes, ...], int] = {}
     owners, paused = list[Indices](), list[Standstill | None]()
 
@@ -173,8 +173,8 @@ def _distinct(asked: Asked) -> _Distinct:
 
 def _compared(groups: Sequence[_Distinct]) -> Iterator[list[Forecast]]:
     """(K) of each group the forecasts of all its assignments."""
-    placed = Placed([each.rows for each in groups])
-    seen, first = outlooks(placed), placed.first.tolist()
+    batch = AssignmentBatch([each.rows for each in groups])
+    seen, first = outlooks(batch), batch.first.tolist()
     own, free, stays = (
         np.array([start + row for start, rows in zip(first, each, strict=False) for row in rows])
         for each in zip(*((each.own, each.free, each.stays) for each in groups), strict=True)
@@ -182,7 +182,7 @@ def _compared(groups: Sequence[_Distinct]) -> Iterator[list[Forecast]]:
     gains = bands_of(seen.integrals[stays] - seen.integrals[own], seen.tail)
     rises = np.median(seen.integrals[own] - seen.integrals[free], axis=1)
     # no future is better for what stands still, but sums of its numbers may round the other way
-    costs = np.stack([delayed_offsets(placed)[own], np.maximum(rises, 0.0)], axis=1)
+    costs = np.stack([delayed_offsets(batch)[own], np.maximum(rises, 0.0)], axis=1)
     bands = _bands(seen)
     rows = zip(own.tolist(), gains.tolist(), costs.tolist(), strict=True)
     for asked in (each.asked for each in groups):
@@ -194,7 +194,7 @@ def _compared(groups: Sequence[_Distinct]) -> Iterator[list[Forecast]]:
 
 
 def _beside(
-    asked: Asked, number: int, gain: Sequence[float], cost: Sequence[float]
+    asked: ForecastInput, number: int, gain: Sequence[float], cost: Sequence[float]
 ) -> dict[str, Any]:
     """What an assignment gains over the one that the group has, and what getting there costs."""
     gained = () if asked.live in (None, number) else zip(_GAIN, gain, strict=True)
@@ -202,19 +202,17 @@ def _beside(
     return dict(chain(gained, priced))
 
 
-def delayed_offsets(placed: Placed) -> Floats:
+def delayed_offsets(batch: AssignmentBatch) -> Floats:
     """
     (K) how many offsets are consumed later because members stand still.
 
     It is what arrives while its partitions stand still, or if that is more, what a member could have consumed of its
     backlog and of what arrives.
     """
-    comes, behind, waits = placed.sums(
-        placed.arrives, placed.backlog, placed.held_up * placed.arrives
-    )
-    there = np.where(behind > 0, behind + comes * placed.lost, 0.0)
-    could = np.minimum(np.nan_to_num(placed.capacity)[placed.member] * placed.lost, there)
-    delayed: Floats = np.add.reduceat(np.maximum(waits, could), placed.start[:-1])
+    comes, behind, waits = batch.sums(batch.arrives, batch.backlog, batch.held_up * batch.arrives)
+    there = np.where(behind > 0, behind + comes * batch.lost, 0.0)
+    could = np.minimum(np.nan_to_num(batch.capacity)[batch.member] * batch.lost, there)
+    delayed: Floats = np.add.reduceat(np.maximum(waits, could), batch.start[:-1])
     return delayed
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...model.arrays import Flags, Floats
-from .load import Asked, Placed
+from .load import AssignmentBatch, ForecastInput
 
 ROOM = 0.3
 """
@@ -39,7 +39,7 @@ def doubtful(gets: Floats, at_most: Floats, seen: Floats) -> Flags:
     return found
 
 
-def doubted(groups: Sequence[Asked]) -> Iterator[list[bool]]:
+def doubted(groups: Sequence[ForecastInput]) -> Iterator[list[bool]]:
     """
     (K) of each group whether a member would get more than it has, and than it is known to do: then nothing can be
     forecast.
@@ -47,13 +47,13 @@ def doubted(groups: Sequence[Asked]) -> Iterator[list[bool]]:
     Args:
         groups: What is asked, of groups with as many past intervals.
     """
-    placed = Placed(
-        [Asked(load=each.load, owners=[each.load.owner, *each.owners]) for each in groups]
+    batch = AssignmentBatch(
+        [ForecastInput(load=each.load, owners=[each.load.owner, *each.owners]) for each in groups]
     )
-    recent = placed.arrivals[:NOW].mean(axis=0)[placed.partition]
-    arrives, backlog = placed.sums(recent, placed.backlog)
-    ends = placed.start[placed.first].tolist()
-    for load, start, end in zip(placed.loads, ends, ends[1:], strict=False):
+    recent = batch.arrivals[:NOW].mean(axis=0)[batch.partition]
+    arrives, backlog = batch.sums(recent, batch.backlog)
+    ends = batch.start[batch.first].tolist()
+    for load, start, end in zip(batch.loads, ends, ends[1:], strict=False):
         size = len(load.capacity) + 1
         each = arrives[start:end].reshape(-1, size)[:, :-1]
         has, gets = each[0], each[1:]

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import TypeVar
 
 import numpy as np
 
-from ...model.arrays import NONE, Flags, Floats, Indices, Ints, ragged_entries, starts_of
+from ...model.arrays import (
+    NONE,
+    Flags,
+    Floats,
+    Indices,
+    Ints,
+    parts_within,
+    ragged_entries,
+    starts_of,
+)
 from ...model.pauses import Standstill
 from .correction import NO_CORRECTION
 from .futures import STEP_SECONDS, STEPS
@@ -18,7 +28,7 @@ T = TypeVar("T")
 A = TypeVar("A", Floats, Flags)
 
 AT_ONCE = 5_000
-"""Queues of so many members that are filled together: what is worked out of them fits into caches."""
+"""Most queues of members that are filled together: what is worked out of them fits into caches."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,7 +60,7 @@ class Load:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Asked:
+class ForecastInput:
     """
     Assignments of a group that a forecast is asked of.
 
@@ -74,7 +84,9 @@ class Asked:
         return int(np.sum(np.arange(STEPS) * STEP_SECONDS < max(lost, default=0.0)))
 
 
-def worked_out(groups: Sequence[Asked], work: Callable[[Sequence[Asked]], Iterable[T]]) -> list[T]:
+def worked_out(
+    groups: Sequence[ForecastInput], work: Callable[[Sequence[ForecastInput]], Iterable[T]]
+) -> list[T]:
     """
     What is worked out of each group, part by part of groups that go together.
 
@@ -91,21 +103,16 @@ def worked_out(groups: Sequence[Asked], work: Callable[[Sequence[Asked]], Iterab
     return [found[number] for number in range(len(groups))]
 
 
-def _parts(groups: Sequence[Asked]) -> Iterator[list[int]]:
+def _parts(groups: Sequence[ForecastInput]) -> Iterator[list[int]]:
     keys = [(len(each.load.arrivals), each.steps_still) for each in groups]
-    part, size = list[int](), 0
-    for number in sorted(range(len(groups)), key=keys.__getitem__):
-        own = len(groups[number].owners) * (len(groups[number].load.capacity) + 1)
-        if part and (keys[number] != keys[part[-1]] or size + own > AT_ONCE):
-            yield part
-            part, size = [], 0
-        part.append(number)
-        size += own
-    if part:
-        yield part
+    queues = [len(each.owners) * (len(each.load.capacity) + 1) for each in groups]
+    for _, alike in groupby(sorted(range(len(groups)), key=keys.__getitem__), keys.__getitem__):
+        numbers = [*alike]
+        for part in parts_within([queues[number] for number in numbers], AT_ONCE):
+            yield numbers[part]
 
 
-class Placed:
+class AssignmentBatch:
     """
     Assignments of many groups behind each other, and a queue for each member under each of them.
 
@@ -124,7 +131,7 @@ class Placed:
         lost: (Q) seconds for which a member consumes nothing.
     """
 
-    def __init__(self, groups: Sequence[Asked]) -> None:
+    def __init__(self, groups: Sequence[ForecastInput]) -> None:
         self.loads = [each.load for each in groups]
         self.first = starts_of([len(each.owners) for each in groups])
         self.group: Ints = np.repeat(np.arange(len(groups)), np.diff(self.first))

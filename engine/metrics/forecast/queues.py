@@ -9,23 +9,23 @@ import numpy as np
 
 from ...model.arrays import Flags, Floats, Ints, ragged_entries, starts_of
 from .futures import STEP_SECONDS, STEPS, Futures
-from .load import Placed
+from .load import AssignmentBatch
 
 
 class Queues:
     """N of the queues of K assignments; under each one at least, that of nobody."""
 
-    def __init__(self, placed: Placed, there: Flags) -> None:
+    def __init__(self, batch: AssignmentBatch, there: Flags) -> None:
         """
         Args:
-            placed: The assignments.
+            batch: The assignments.
             there: (Q) which.
         """
-        there[placed.start[1:] - 1] = True
+        there[batch.start[1:] - 1] = True
         self.there, self.at = there, np.flatnonzero(there)
-        many = np.add.reduceat(there, placed.start[:-1], dtype=np.int64)
+        many = np.add.reduceat(there, batch.start[:-1], dtype=np.int64)
         self._start = starts_of(many)
-        self._many_of_group = np.add.reduceat(many, placed.first[:-1])
+        self._many_of_group = np.add.reduceat(many, batch.first[:-1])
 
     def total(self, values: Floats) -> Floats:
         """(K, R) the sums of (R, N) values."""
@@ -65,35 +65,35 @@ class Fills:
 
 
 def filled(
-    placed: Placed, waiting: Floats, arrivals: Floats, can: Floats, futures: Futures
+    batch: AssignmentBatch, waiting: Floats, arrivals: Floats, can: Floats, futures: Futures
 ) -> Fills:
     """
     The queues of K assignments over all steps of R futures.
 
     Args:
-        placed: The assignments, and how long members stand still on the way there.
+        batch: The assignments, and how long members stand still on the way there.
         waiting: (Q) offsets at the beginning.
         arrivals: (I, Q) offsets/s in past intervals.
         can: (R, M) offsets/s that are done at most.
         futures: Which intervals come.
     """
     # who has nothing, and never gets more than it can do, has no queue
-    most = futures.scale.max(axis=(1, 2))[placed.group].repeat(np.diff(placed.start))
+    most = futures.scale.max(axis=(1, 2))[batch.group].repeat(np.diff(batch.start))
     done = can * STEP_SECONDS
-    grows = arrivals.max(axis=0) * STEP_SECONDS * most > done.min(axis=0)[placed.member]
-    queues = Queues(placed, grows | (waiting > 0) | (placed.lost > 0))
-    due, still = arrivals[:, queues.at] * STEP_SECONDS, placed.lost[queues.at]
-    done = done[:, placed.member[queues.at]]
+    grows = arrivals.max(axis=0) * STEP_SECONDS * most > done.min(axis=0)[batch.member]
+    queues = Queues(batch, grows | (waiting > 0) | (batch.lost > 0))
+    due, still = arrivals[:, queues.at] * STEP_SECONDS, batch.lost[queues.at]
+    done = done[:, batch.member[queues.at]]
     backlog = np.repeat(waiting[None, queues.at], len(can), axis=0)
     totals = [queues.total(backlog)]
     drained, integrals = np.zeros((2, *totals[0].shape))
-    longest = float(placed.lost.max(initial=0.0))
+    longest = float(batch.lost.max(initial=0.0))
     for step in range(STEPS):
         begins = step * STEP_SECONDS
         if ((still > begins - STEP_SECONDS) & (still <= begins) & (still > 0)).any():
             there = np.zeros_like(queues.there)
             there[queues.at] = (still > begins) | backlog.any(axis=0)
-            left = Queues(placed, grows | there)
+            left = Queues(batch, grows | there)
             stay = left.there[queues.at]
             queues, still = left, still[stay]
             backlog, due, done = (each[:, stay] for each in (backlog, due, done))

@@ -12,8 +12,8 @@ from evenkeel.engine.metrics.forecast import (
     AHEAD,
     HORIZON_SECONDS,
     NO_CORRECTION,
-    Asked,
-    Placed,
+    AssignmentBatch,
+    ForecastInput,
     load_of,
     outlooks,
     step_after,
@@ -63,7 +63,7 @@ def foreseen(seen: Observation, snapshot: int) -> Iterator[Foreseen]:
         if load is None:
             continue
         load = replace(load, correction=np.array(NO_CORRECTION))
-        ahead = outlooks(Placed([Asked(load=load, owners=[load.owner])]))
+        ahead = outlooks(AssignmentBatch([ForecastInput(load=load, owners=[load.owner])]))
         end = ahead.drained_seconds[0]
         is_told = load.backlog.any() and not np.isnan(end).any()
         yield Foreseen(

@@ -189,8 +189,11 @@ def _least(group, known, peak=np.inf):
             bounds=Bounds(0, np.append(may.ravel().astype(float), peak * (1 + 1e-9))),
         )
         assert solved.success
-        least.append(solved.fun)
-        rules.append(LinearConstraint(aim, -np.inf, solved.fun * (1 + 1e-9) + 1e-9))
+        # what is found keeps the rules within 1e-7 only: its assignment says exactly what can be had
+        chosen = np.round(solved.x[:-1])
+        found = max(share[:, :-1] @ chosen) if aim is utilization else aim[:-1] @ chosen
+        least.append(found)
+        rules.append(LinearConstraint(aim, -np.inf, found * (1 + 1e-9) + 1e-9))
     return least
 
 

@@ -11,9 +11,9 @@ from evenkeel.engine.metrics.forecast import (
     HORIZON_SECONDS,
     PATHS,
     STEPS,
-    Asked,
+    AssignmentBatch,
+    ForecastInput,
     Load,
-    Placed,
     futures,
     outlooks,
 )
@@ -39,7 +39,7 @@ def _load(rates, *, capacity, owner, backlog=0.0, ages=(0.0,), stuck=False, inte
 
 def _outlooks(load, *owners):
     chosen = [np.array(owner, np.int32) for owner in owners] or [load.owner]
-    return outlooks(Placed([Asked(load=load, owners=chosen)]))
+    return outlooks(AssignmentBatch([ForecastInput(load=load, owners=chosen)]))
 
 
 def test_a_group_that_keeps_up_shows_what_waits_for_its_next_commit():

@@ -9,9 +9,9 @@ import pytest
 
 from evenkeel.engine.metrics.forecast import (
     HORIZON_SECONDS,
-    Asked,
+    AssignmentBatch,
+    ForecastInput,
     Load,
-    Placed,
     forecasts,
     outlooks,
 )
@@ -34,7 +34,9 @@ def _load(capacity=(8.0, 8.0), backlog=1000.0):
 
 
 def _forecasts(load, owners, standstills, live=None):
-    [found] = forecasts([Asked(load=load, owners=owners, standstills=standstills, live=live)])
+    [found] = forecasts(
+        [ForecastInput(load=load, owners=owners, standstills=standstills, live=live)]
+    )
     return found
 
 
@@ -42,7 +44,7 @@ def test_each_assignment_gets_what_it_would_get_alone():
     """Ends, delay, utilization and integral are those of the outlook; two that are equal are told the same."""
     load = _load()
     together, apart, again = _forecasts(load, [TOGETHER, APART, TOGETHER.copy()], [None] * 3)
-    alone = outlooks(Placed([Asked(load=load, owners=[APART])]))
+    alone = outlooks(AssignmentBatch([ForecastInput(load=load, owners=[APART])]))
 
     assert together == again
     assert together.forecast_lag_expected == pytest.approx(2000 + 2 * HORIZON_SECONDS)
@@ -86,7 +88,9 @@ def test_who_stands_still_for_longer_than_a_step_does_nothing_in_it():
     """In 450 s 2,250 arrive; the member has them at the end of the second step but for what it did in the rest."""
     load = replace(_load(backlog=0.0), owner=APART)
     stands = _stands((450.0, 0.0), (450.0, 0.0))
-    seen = outlooks(Placed([Asked(load=load, owners=[APART], standstills=[stands])]))
+    seen = outlooks(
+        AssignmentBatch([ForecastInput(load=load, owners=[APART], standstills=[stands])])
+    )
 
     assert seen.lag[0, :2, 1].tolist() == pytest.approx([5 * 300, 5 * 600 - 8 * 150])
 
