@@ -7,6 +7,7 @@ moments are fixed: the answers are the same whenever they are asked.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from evenkeel.engine import pipeline
@@ -118,11 +119,16 @@ def write(history: PostgresHistory, count: int = COUNT, lake: Lake | None = None
     """Fill a history, and a lake beside it; the ids of its snapshots, the oldest first."""
     lake = lake or Recording()
     ids = []
-    for taken in snapshots(simulate(_groups(), count, every=EVERY), CLUSTER):
-        [one] = write_taken(lake, [taken])
+    for one in write_snapshots(lake, count):
         work(lake, history, SETTINGS, one)
         ids.append(one)
     return ids
+
+
+def write_snapshots(lake: Lake, count: int = COUNT) -> Iterator[str]:
+    """Write the snapshots alone, one after another; their ids."""
+    for taken in snapshots(simulate(_groups(), count, every=EVERY), CLUSTER):
+        yield from write_taken(lake, [taken])
 
 
 def write_with_backfill(url: str, reader: str = READER) -> list[str]:

@@ -9,10 +9,15 @@ names one that exists: every database and role made there begins with ``evenkeel
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
+import json
 import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -68,13 +73,62 @@ def _databases(server: PostgresServer, role: str) -> Iterator[MakeDatabase]:
 
 
 @contextmanager
+def _shared(server: PostgresServer, folder: Path) -> Iterator[dict[str, Any]]:
+    """What the workers of a run know of the cookbook's database of a server; while one changes it, the others wait."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    own = hashlib.sha256(server.administrator_url.encode()).hexdigest()
+    with (folder / f"cookbook-{own}.json").open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        known = json.loads(file.read() or "{}")
+        yield known
+        file.truncate(0)
+        file.write(json.dumps(known))
+
+
+@pytest.fixture(scope="session")
+def _cookbook(
+    postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """
+    A database with the cookbook's history, to copy, and its owner; ``_reader`` behind the name is who may ask.
+
+    It takes a minute to make, so that the workers of a run share it: the first one makes it, the last one drops it.
+    """
+    from tests.stage import example
+
+    folder = tmp_path_factory.getbasetemp()
+    with _shared(postgres_server, folder) as known:
+        if not known.get("users"):
+            name = f"{PREFIX}{secrets.token_hex(4)}"
+            postgres_server.create_reader(f"{name}_reader")
+            example.make(postgres_server, name, reader=f"{name}_reader")
+            known |= {"name": name, "users": 0, "passwords": postgres_server.passwords}
+        known["users"] += 1
+        postgres_server.passwords |= known["passwords"]
+        name = known["name"]
+    yield name
+    with _shared(postgres_server, folder) as known:
+        known["users"] -= 1
+        if not known["users"]:
+            postgres_server.drop_database(name)
+            postgres_server.drop_role(name)
+            postgres_server.drop_role(f"{name}_reader")
+
+
+@contextmanager
 def _reader(server: PostgresServer, database_url: str) -> Iterator[str]:
     name = f"{PREFIX}reader_{secrets.token_hex(4)}"
     server.create_reader(name)
     migrate(database_url, reader=name)
-    database = str(psycopg.conninfo.conninfo_to_dict(database_url)["dbname"])
+    database = _database_of(database_url)
     yield server.url(database, name)
     server.drop_reader(name, database)
+
+
+def _database_of(url: str) -> str:
+    return str(psycopg.conninfo.conninfo_to_dict(url)["dbname"])
 
 
 @pytest.fixture
@@ -91,6 +145,23 @@ def module_database_url(
     """URL of a migrated database that the tests of a module share: for those that only read it."""
     with _databases(postgres_server, _session_role) as make:
         yield make(_template)
+
+
+@pytest.fixture(scope="module")
+def module_cookbook_url(postgres_server: PostgresServer, _cookbook: str) -> Iterator[str]:
+    """URL of a copy of the cookbook's history, which the tests of a module share."""
+    with _databases(postgres_server, _cookbook) as make:
+        yield make(_cookbook)
+
+
+@pytest.fixture(scope="module")
+def module_cookbook_reader_url(
+    postgres_server: PostgresServer, module_cookbook_url: str, _cookbook: str
+) -> str:
+    """URL of the same database for who only reads, other rules' schemas included."""
+    reader = f"{_cookbook}_reader"
+    migrate(module_cookbook_url, reader=reader)
+    return postgres_server.url(_database_of(module_cookbook_url), reader)
 
 
 @pytest.fixture(scope="module")

@@ -22,11 +22,10 @@ CLUSTER, GROUP = cookbook_history.CLUSTER, "search-index"
 
 
 @pytest.fixture(scope="module")
-def history(module_database_url: str) -> Iterator[Settings]:
+def history(module_cookbook_url: str) -> Iterator[Settings]:
     """Two days of a small fleet, which Airflow's connections lead to."""
-    cookbook_history.write(PostgresHistory(module_database_url))
     with pytest.MonkeyPatch.context() as patch:
-        configured = Settings(database_url=module_database_url)
+        configured = Settings(database_url=module_cookbook_url)
         patch.setattr(connections, "settings", lambda: configured)
         yield configured
 

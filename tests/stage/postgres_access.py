@@ -28,14 +28,15 @@ class PostgresServer:
         """
         self._administrator_url = administrator_url
         self._asks_for_passwords = asks_for_passwords
-        self._passwords: dict[str, str] = {}
+        self.passwords: dict[str, str] = {}
+        """Those that roles were given, by the role."""
 
     def url(self, database: str, role: str) -> str:
         """URL of a database for a role that `create_database` has made."""
         parts = psycopg.conninfo.conninfo_to_dict(self.administrator_url)
         login = quote(role, safe="")
-        if role in self._passwords:
-            login += ":" + self._passwords[role]
+        if role in self.passwords:
+            login += ":" + self.passwords[role]
         host, port = str(parts.get("host") or ""), parts.get("port")
         if not host or host.startswith("/"):
             options = {"host": host} if host else {}
@@ -119,9 +120,9 @@ class PostgresServer:
             connection.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(name)))
 
     def _give_password(self, connection: psycopg.Connection[Any], role: str) -> None:
-        self._passwords.setdefault(role, secrets.token_urlsafe(12))
+        self.passwords.setdefault(role, secrets.token_urlsafe(12))
         alter = sql.SQL("ALTER ROLE {} PASSWORD {}")
-        connection.execute(alter.format(sql.Identifier(role), self._passwords[role]))
+        connection.execute(alter.format(sql.Identifier(role), self.passwords[role]))
 
     def _administrator(self) -> psycopg.Connection[Any]:
         return psycopg.connect(self.administrator_url, autocommit=True)

@@ -33,13 +33,20 @@ NOW = datetime(2026, 3, 4, tzinfo=UTC)
 @pytest.fixture(scope="module")
 def lake() -> Recording:
     """The snapshots."""
-    return Recording()
+    made = Recording()
+    assert [*cookbook_history.write_snapshots(made)]
+    return made
 
 
 @pytest.fixture(scope="module")
-def reports(module_database_url: str, lake: Recording) -> PostgresReports:
+def module_database_url(module_cookbook_url: str) -> str:
     """A history of two days, made of the same snapshots."""
-    cookbook_history.write(PostgresHistory(module_database_url), lake=lake)
+    return module_cookbook_url
+
+
+@pytest.fixture(scope="module")
+def reports(module_database_url: str) -> PostgresReports:
+    """Reports of it."""
     return PostgresReports(module_database_url)
 
 

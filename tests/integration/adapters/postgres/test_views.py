@@ -11,22 +11,21 @@ import pytest
 from sqlalchemy.dialects import postgresql
 
 from evenkeel import sql
-from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.cli.views.columns import head
 from evenkeel.engine.model.columns import ColumnSpec
 from evenkeel.engine.records import columns_of_query, columns_of_view
 from evenkeel.engine.records.tables import type_of
-from tests.helpers.view_samples import VOLATILE, columns, fill, noted, public, sample
+from tests.helpers.view_samples import VOLATILE, columns, doubt, noted, public, sample
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
 
 
 @pytest.fixture(scope="module")
-def shown(module_database_url: str) -> str:
+def shown(module_cookbook_url: str) -> str:
     """The history that the page shows rows of."""
-    fill(PostgresHistory(module_database_url))
-    return module_database_url
+    doubt(module_cookbook_url)
+    return module_cookbook_url
 
 
 def test_every_public_view_is_noted() -> None:
