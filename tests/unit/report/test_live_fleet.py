@@ -123,12 +123,14 @@ def test_a_group_that_keeps_up_has_the_numbers_of_a_full_replay(fleet, monkeypat
     for look in range(SNAPSHOTS):
         found = served(live)
         seen.add(found["late"].diagnosis)
+        if look % 4 != 3:
+            continue
         every = {
             one.group.group: one for made in ran[look].looked for one in seen_of(SETTINGS, *made)
         }
         for name in (group.name for group in groups):
             group, whole = found[name], every[name]
-            if group.diagnosis not in (Diagnosis.HEALTHY, Diagnosis.CATCHING_UP) or look < 3:
+            if group.diagnosis not in (Diagnosis.HEALTHY, Diagnosis.CATCHING_UP):
                 continue
             strategy = live_fleet._asked_of(whole)
             full = sizes_of(SETTINGS, whole, (), strategy)

@@ -351,7 +351,7 @@ def test_what_validation_withheld():
 @pytest.mark.slow
 def test_a_thousand_groups_are_less_than_five_megabytes():
     """With some of everything in each of them, and more snapshots than a chart has points."""
-    snapshots = 300
+    snapshots = 60
     one = full("payments-123", snapshots)
     groups = (replace(one, group_id=f"payments-{n}") for n in range(1000))
     page = render(fleet(*groups, snapshots=snapshots))
