@@ -80,6 +80,7 @@ def test_one_group_shows_its_scoreboard_and_moves(run, recording):
     assert {"live", "range", "roundrobin"} <= {line.split(" ")[0] for line in lines}
     head = next(line for line in lines if line.startswith("Strategy"))
     assert "Moves if one leaves  Moves if one joins  Moves if all restart" in head
+    assert "Forecast drained p10 Forecast drained p90 Restarts" in words_of(head)
     sticky = next(line for line in lines if line.startswith("cooperative-sticky "))
     assert sticky.split("needs restart")[1].split()[5:8] == ["3.00", "2", "12"]
 

@@ -43,12 +43,12 @@ def test_a_streams_application_is_replayed_task_by_task(told):
     assert rows["range"]["feasibility"] == "not applicable"
 
 
-def test_the_front_door_shows_what_is_printed():
+def test_the_front_door_shows_what_is_printed(told):
     """Line by line, of some of the groups."""
     (sample,) = re.findall(
         r"^```\n(GROUP .*?)^```", README.read_text(encoding="utf-8"), re.M | re.S
     )
-    printed = CliRunner().invoke(app, ["advise", "--from", RECORDED]).stdout
+    printed = told("advise", "--from", RECORDED).stdout
 
     assert sample.splitlines()
     assert [line for line in sample.splitlines() if line not in printed.splitlines()] == []
@@ -78,12 +78,12 @@ def call(verb: str, pattern: str) -> list[str]:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_pattern_without_a_group_is_told(run, verb):
+def test_a_pattern_without_a_group_is_told(told, verb):
     """Exit code 1, nothing on standard output, and how many groups there are, or which name is nearly so."""
-    result = run(*call(verb, "nobody-*"))
+    result = told(*call(verb, "nobody-*"))
     assert (result.exit_code, result.stdout) == (1, "")
     assert "no group 'nobody-*' in cluster demo (14 groups at" in result.stderr
-    assert "Did you mean slow-member" in run(*call(verb, "slowmember")).stderr
+    assert "Did you mean slow-member" in told(*call(verb, "slowmember")).stderr
 
 
 @pytest.mark.parametrize(
