@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ from evenkeel.engine import pipeline
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.postgres.connection import application_name
 from evenkeel.engine.adapters.recording import Recording, open_recording
-from evenkeel.engine.cli.agent_tools import Snapshots, Tools
-from evenkeel.engine.cli.views.tables import to_json
 from evenkeel.engine.config import Rule, Settings, load
 from evenkeel.engine.model.tables import Table
 from evenkeel.engine.snapshots import SNAPSHOT, VALIDATION
@@ -90,16 +87,6 @@ def test_a_query_tells_people_and_machines_the_same(run, filled):
     text = run("query", "groups", "--param", "cluster=prod", "--wide").stdout
     line = next(one for one in text.splitlines() if " orders-app " in one)
     assert " 20 " in line
-
-
-def test_an_agent_is_told_the_same(run, filled):
-    """By the tool of the history."""
-    tools = Tools(Snapshots("nobody.example:9092", None, None))
-    rows = tools.history("lag_history", {"group": "o*", "hours": 1e6})
-    told = [json.loads(to_json(row)) for row in rows]
-    words = ("--param", "group=o*", "--param", "hours=1000000")
-    assert told == objects(run("query", "lag_history", *words, "--json"))
-    assert [row["group_id"] for row in told] == ["orders-app", "other"]
 
 
 def test_a_pattern_of_groups_is_asked_group_by_group(run, filled):

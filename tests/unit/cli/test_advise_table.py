@@ -97,19 +97,7 @@ def test_the_recording_reads_as_it_was_reviewed(recorded, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_finding_or_a_pending_switch_is_in_its_row(recorded, monkeypatch):
-    """Neither "nothing to gain" beside a finding of 33% to none, nor "stay" beside a switch that is to be confirmed."""
-    rows = {line.split()[0]: line for line in shown(recorded, monkeypatch, None) if line}
-    assert rows["racks-ignored"].endswith(
-        "keep uniform          33% cross-rack; racks-server gets 0%"
-    )
-    assert "roundrobin (pending)" in rows["skewed-load"]
-    assert "stay" not in " ".join(rows.values())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("columns", [None, 80, 100, 120, 200])
-@pytest.mark.parametrize("every", [False, True])
+@pytest.mark.parametrize(("columns", "every"), [(None, True), (80, False), (200, True)])
 def test_no_name_makes_a_line_too_long(recorded, monkeypatch, columns, every):
     """Long names are cut in the middle; what is not for terminals stays escaped."""
     fleet = renamed(recorded, lambda name: f"{name}\x1b[31m{'長い' * 40}{name}")
@@ -205,41 +193,9 @@ def test_one_group_is_told_from_its_problem_to_the_next_command(told):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "strategy", "restarts"),
-    [
-        ("skewed-load", "roundrobin", 3),
-        ("racks-avoidable", "sticky", 3),
-        ("racks-avoidable", "cooperative-sticky", 6),
-    ],
-)
-def test_advise_and_runbook_agree_on_restarts_and_cost(told, name, strategy, restarts):
-    """The number of rolling restarts, of restarted members, and of the records that wait meanwhile."""
-    asked = ("runbook", "--group", name, "--strategy", strategy, "--from", RECORDED)
-    [kit] = objects(told(*asked, "--json"))
-    rounds = kit["ways"][0]["rounds"]
-    assert {each["restart"] for each in rounds} == {"rolling"}
-    assert len(rounds) * kit["members"] == restarts
-    text = told("advise", "--from", RECORDED, "--group", name).stdout
-    (row,) = [line for line in text.splitlines() if line.startswith(f"{strategy} ")]
-    rolling = f"{len(rounds)} rolling restart{'s' * (len(rounds) > 1)}"
-    assert f"  {rolling}  " in row
-    assert row.endswith(f" {restarts}")
-    [in_full] = objects(told("advise", "--from", RECORDED, "--group", name, "--json"))
-    (same,) = [each for each in in_full["strategies"] if each["strategy"] == strategy]
-    assert same["price_restarts"] == restarts
-    if f"Switch to {strategy}" in text:
-        (cost,) = re.findall(r"  Cost .*", text)
-        assert f"{rolling} ({kit['members']} members)" in cost
-        (waits,) = re.findall(r"~([\d,]+) records delayed", cost)
-        assert f"about {waits} records are delayed" in told(*asked).stdout
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("more", [[], ["--wide"]])
-def test_a_finding_names_the_group_in_its_command(told, more):
+def test_a_finding_names_the_group_in_its_command(told):
     """Whoever copies it gets the group that was asked about."""
-    text = words_of(told("advise", "--from", RECORDED, "--group", "racks-ignored", *more).stdout)
+    text = words_of(told("advise", "--from", RECORDED, "--group", "racks-ignored").stdout)
     assert "evenkeel runbook --group racks-ignored --strategy racks-server" in text
     assert "GROUP" not in text
 

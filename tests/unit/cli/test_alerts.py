@@ -140,10 +140,3 @@ def test_what_is_silenced_now_would_not_be_sent(run, history):
     span = {"starts_at": FIRST, "ends_at": FIRST + 99 * EVERY}
     history.add_silence(silence(groups="orders-app", **span))
     assert run("alerts").stdout == ""
-
-
-def test_a_cluster_that_is_not_configured_is_named(run, history):
-    """Before anything is asked of it."""
-    result = run("alerts", "--cluster", "eu")
-    assert result.exit_code == 2
-    assert "cluster 'eu' is not configured" in result.stderr

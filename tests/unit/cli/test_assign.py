@@ -128,10 +128,8 @@ def lag_aware(**more):
 @pytest.mark.parametrize(
     ("topic", "reset", "lags"),
     [
-        ({"begin": [0] * 3, "end": [9, 9, 9], "committed": [2, 9, 8]}, None, [7, 0, 1]),
         ({"begin": [5] * 3, "end": [9, 9, 9], "committed": [1, 5, 99]}, None, [4, 4, 0]),
         ({"begin": [0] * 3, "end": [9, 9, 9], "committed": [None, 8, 7]}, None, [0, 1, 2]),
-        ({"begin": [0] * 3, "end": [9, 9, 9], "committed": [None, 8, 7]}, "latest", [0, 1, 2]),
         ({"begin": [0] * 3, "end": [9, 9, 9], "committed": [None, 8, 7]}, "earliest", [9, 1, 2]),
         ({"end": [9, 9, 9], "committed": [9, 8, 7]}, None, [0, 1, 2]),
     ],
@@ -173,7 +171,7 @@ class Reader:
 """
 
 
-@pytest.mark.parametrize("place", ["reader.py", "reader.py:Reader", "reader:Reader"])
+@pytest.mark.parametrize("place", ["reader.py", "reader:Reader"])
 def test_a_custom_strategy_by_place_gets_the_user_data_of_members(
     run, tmp_path, monkeypatch, place
 ):
@@ -209,13 +207,10 @@ def test_a_strategy_by_place_is_known_to_the_other_verbs_too(run, recording, ver
 @pytest.mark.parametrize(
     ("place", "told"),
     [
-        ("nowhere.py", "there is no file nowhere.py."),
-        ("nowhere:X", "there is no module 'nowhere'."),
         (
             "rnage",
             "there is no strategy 'rnage'. Did you mean range? Known: live, ",
         ),
-        (f"{WEIGHTED}:Heavy", "has no Heavy; it has Weighted."),
         ("twice.py", "twice.py has A, B. Name one class: twice.py:Class."),
         ("empty.py", "empty.py has no class with a method assign."),
         ("taken.py", "the name 'range' is taken by a strategy of evenkeel."),

@@ -42,14 +42,6 @@ def test_an_object_per_event_in_the_order_of_time(run):
     ]
 
 
-def test_a_table_of_changes(run):
-    """Group by group, and below it how forecasts came out."""
-    result = run("backtest", "--from", RECORDED, "--group", "slow-*")
-
-    assert "slow-member-3 processes 0.58 records/s" in result.stdout
-    assert "none came due" in result.output
-
-
 @pytest.fixture(scope="module")
 def skewed(tmp_path_factory) -> str:
     """A recording of a group that is advised to switch."""

@@ -25,9 +25,7 @@ def demo(tmp_path, lake):
     return config
 
 
-@pytest.mark.parametrize(
-    "verb", [["lag"], ["lag", "--cluster", "prod"], ["advise", "--samples", "1"], ["elect"]]
-)
+@pytest.mark.parametrize("verb", [["lag"], ["lag", "--cluster", "prod"], ["elect"]])
 def test_a_verb_without_a_cluster_reads_that_of_the_demo(run, kafka, demo, verb):
     """With the demo's own rules, and it is said whose they are."""
     result = run(*verb)

@@ -19,22 +19,10 @@ pytestmark = pytest.mark.slow
             ["under range: balanced-2 (it has it now)", "  2. balanced-2 is the first"],
         ),
         (
-            "balanced",
-            "invoices-2",
-            "roundrobin",
-            ["balanced-3 (now: balanced-2)", "  1. invoices-2 is partition 3 of 6"],
-        ),
-        (
             "streams-classic",
             "invoices-3",
             "none",
             ["  1. task 0_3 reads it", "  2. tasks are assigned"],
-        ),
-        (
-            "streams-kip1071",
-            "clicks-1",
-            "min_traffic",
-            ["  3. racks have no effect", "  4. 2 clients (streams-"],
         ),
         (
             "streams-kip1071",

@@ -12,10 +12,11 @@ from importlib.metadata import distributions
 from pathlib import Path, PurePosixPath
 
 import pytest
+from typer.testing import CliRunner
 
 from evenkeel.engine.assignors.balanced.relief import best_swap
 from evenkeel.engine.assignors.kit.kernels import Kernel
-from evenkeel.engine.cli import worker_archive
+from evenkeel.engine.cli import app, worker_archive
 from evenkeel.engine.model.environment import source_files, source_folder, this_environment
 
 pytestmark = pytest.mark.slow
@@ -26,27 +27,27 @@ SMALL = [word for name in HEAVY for word in ("--without", name)]
 """What leaves out the large packages, and so what compiles."""
 
 
-@pytest.fixture
-def packed(run, tmp_path):
-    """The archive without the large packages, unpacked."""
-    result = run("admin", "pack", "--out", "small.tar.gz", *SMALL)
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory):
+    """The archive without the large packages, unpacked, and moved elsewhere."""
+    home = tmp_path_factory.mktemp("packed")
+    result = CliRunner().invoke(app, ["admin", "pack", "--out", str(home / "small.tar.gz"), *SMALL])
     assert result.exit_code == 0, result.output
-    with tarfile.open(tmp_path / "small.tar.gz") as made:
+    with tarfile.open(home / "small.tar.gz") as made:
         # a link to an interpreter outside is what an environment is made of
-        made.extractall(tmp_path / "there", filter="tar")
-    return tmp_path / "there"
+        made.extractall(home / "there", filter="tar")
+    return (home / "there").rename(home / "else where")
 
 
-def test_an_unpacked_archive_runs_our_code_as_it_is_here(packed, tmp_path):
+def test_an_unpacked_archive_runs_our_code_as_it_is_here(packed):
     """Its interpreter sees the same evenkeel from its own folder, wherever it was unpacked."""
-    moved = packed.rename(tmp_path / "else where")
     code = """
 import json, evenkeel.engine.config, pydantic
 from evenkeel.engine.model.environment import this_environment
 print(json.dumps([evenkeel.engine.__file__, pydantic.__file__, this_environment().to_json()]))
 """
     done = subprocess.run(
-        [str(moved / "bin" / "python"), "-c", code],
+        [str(packed / "bin" / "python"), "-c", code],
         env={"PATH": "/usr/bin:/bin"},
         cwd="/",
         capture_output=True,
@@ -54,8 +55,8 @@ print(json.dumps([evenkeel.engine.__file__, pydantic.__file__, this_environment(
     )
     assert done.returncode == 0, done.stderr
     ours, theirs, environment = json.loads(done.stdout)
-    assert ours.startswith(f"{moved}/{SITE}/evenkeel/")
-    assert theirs.startswith(f"{moved}/{SITE}/pydantic/")
+    assert ours.startswith(f"{packed}/{SITE}/evenkeel/")
+    assert theirs.startswith(f"{packed}/{SITE}/pydantic/")
     assert this_environment().to_json() == environment
 
 

@@ -66,24 +66,19 @@ def test_csv_rows_are_the_json_rows(run, history):
 
 
 NULLS = (
-    ("groups", {"verdict": None, "total_lag": None, "lag_skew": None}, "? ? -"),
     (
         "groups",
         {"total_lag": 0, "lag_skew": None, "members": 0, "cross_rack_share": None},
         "0 - 0 -",
     ),
-    ("scoreboard", {"partition_spread": None, "moves": None, "cross_rack_share": None}, "- - -"),
     (
         "scoreboard",
         {"partition_spread": 1, "moves": 0, "drain_seconds": None, "proof": None},
         "1 0 ? -",
     ),
-    ("scoreboard", {"leave_moves_mean": None, "members_tried": None}, "- -"),
     ("scoreboard", {"leave_moves_mean": 8 / 3, "restart_moves": 1200}, "2.7 1,200"),
-    ("groups", {"total_lag": 7, "members": 2, "lag_skew": None, "error": None}, "7 2 ? -"),
     ("cross_rack_cost", {"cheapest_strategy": None, "cheapest_share": None}, "- -"),
     ("cross_rack_cost", {"cheapest_strategy": "fair", "cheapest_share": None}, "fair ?"),
-    ("members", {"rack": None, "capacity_per_second": None}, "? ?"),
     ("snapshot_health", {"seconds_since_previous": None, "reading_seconds": None}, "- ?"),
 )
 
@@ -187,9 +182,7 @@ def test_the_demos_database_is_the_default(run, history, tmp_path, monkeypatch):
     [
         "query groups",
         "admin migrate",
-        "report --database",
         "silence --group orders-* --for 2h --reason why",
-        "ack --group orders-* --reason why",
         "alerts",
     ],
 )
@@ -201,7 +194,7 @@ def test_without_any_database_it_says_how_to_get_one(run, line):
     assert f"{told} `make demo`." in result.stderr
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"other": 1}', "\x00"])
+@pytest.mark.parametrize("content", ["", '{"other": 1}'])
 def test_a_damaged_state_of_the_demo_is_refused_in_words(run, tmp_path, content):
     """A half-written state is no traceback."""
     state = tmp_path / ".evenkeel" / "demo" / "state.json"

@@ -86,7 +86,7 @@ REFUSED = {
         "--database --without-racks": "keeps no assignments to replay. Give --from in place of --database.",
     },
     "report @": {
-        "--out gone/x.html": "--out",
+        "--group balanced --snapshots 1 --out gone/x.html": "--out",
         "--database": "--from and --database exclude each other. Give one of them.",
     },
     "whatif --group balanced @": {

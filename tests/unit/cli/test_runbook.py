@@ -83,13 +83,6 @@ engine/followers/java of evenkeel.
 """
 """The published class of KIP-49 fails with today's clients; ours does not."""
 
-BY_PLAN = """
-Step 1: Restart one member. … Write the plan with `evenkeel plan --group g --strategy lag-aware`
-… Effect: only moving partitions pause
-… `evenkeel elect --group g --to lag-aware` shows the steps.
-"""
-"""A group that follows plans needs no class, and no rolling restart."""
-
 NAMED = """
 Write the plan with `evenkeel plan --group 'x;?rm?$HOME' --strategy balanced`
 … --describe --state --group 'x; rm $HOME'` shows Stable
@@ -104,7 +97,6 @@ Write the plan with `evenkeel plan --group 'x;?rm?$HOME' --strategy balanced`
         ({}, "cooperative-sticky", WAY),
         ({"static": 1}, "cooperative-sticky", STATIC),
         ({}, "fair", OURS),
-        ({"assignor": "evenkeel-plan"}, "lag-aware", BY_PLAN),
         ({"name": "x; rm $HOME"}, "balanced", NAMED),
     ],
 )
@@ -134,18 +126,17 @@ Step 1: Change the settings, then restart 2 members one by one, … Java, proper
 … 2 partitions reassigned cross-rack share of partitions 50% -> 0%
 … Rollback … remove client.rack
 """
-"""What the running strategy needs is the setting alone; it brings what its row says."""
+"""The setting beside the list; it brings what its row says."""
 
 
-@pytest.mark.parametrize("running", ["range", "sticky"])
-def test_a_way_that_needs_racks_begins_with_client_rack_of_each_member(run, kept, running):
-    """For each library that sends it, with the rack of each member that does not; beside the list, if that changes."""
+def test_a_way_that_needs_racks_begins_with_client_rack_of_each_member(run, kept):
+    """For each library that sends it, with the rack of each member that does not; beside the list, which changes."""
     members = [
         member(name, ["t"], {"t": own}, rack=f"rack-{name}") | {"rack_source": "configured"}
         for name, own in (("a", [0, 1]), ("b", [2, 3]))
     ]
     topics = [topic("t", 4, replicas=[[0], [1], [0], [1]])]
-    made = group("g", members=members, assignor=running)
+    made = group("g", members=members, assignor="sticky")
     lake = kept(make_snapshot(topics=topics, groups=[made], follower_fetching=True))
     given = ["runbook", "--group", "g", "--from", lake, "--strategy", "range+client.rack"]
 
@@ -153,8 +144,7 @@ def test_a_way_that_needs_racks_begins_with_client_rack_of_each_member(run, kept
     [kit] = objects(run(*given, "--json"))
     first = kit["ways"][0]["rounds"][0]
     assert first["racks"] == {"rack-a": ["a@/10.0.0.1"], "rack-b": ["b@/10.0.0.1"]}
-    settings = ["client.rack", "partition.assignment.strategy"][: 1 if running == "range" else 2]
-    assert list(first["settings"]["librdkafka" if running == "range" else "java"]) == settings
+    assert list(first["settings"]["java"]) == ["client.rack", "partition.assignment.strategy"]
     assert kit["ways"][0]["back"][-1]["settings"]["java"]["client.rack"] is None
     assert kit["there_already"] is False
 
@@ -175,7 +165,6 @@ def test_machines_get_the_same(asked):
     ("assignors", "why"),
     [
         (None, "not known if the brokers have evenkeel-racks"),
-        (["uniform", "range"], "not all brokers list evenkeel-racks"),
         (["uniform", "evenkeel-racks"], None),
     ],
 )
@@ -202,17 +191,6 @@ def test_our_assignor_for_brokers_comes_with_the_way_to_them(asked, assignors, w
         assert [place > 0 for place in places] == [False, False, False, True, True, False]
 
 
-def test_a_classic_group_gets_to_our_assignor_for_brokers_in_one_way(asked):
-    """Brokers first, then the protocol and what its members ask for."""
-    (kit,) = objects(asked("racks-server", "--json"))
-
-    assert kit["on_brokers"][0].startswith("not known if the brokers have evenkeel-racks")
-    there = kit["ways"][0]["rounds"][0]["settings"]["java"]
-    assert there["group.protocol"] == "consumer"
-    assert there["group.remote.assignor"] == "evenkeel-racks"
-    assert kit["then"]["feasibility"] == "not deployable here"
-
-
 def test_a_static_member_that_is_back_at_once_brings_no_rebalance(asked):
     """So nobody is told to restart one for a plan, or for the strategy that the group runs."""
     one = "stop one member, and start it after its session.timeout.ms (all are static: "
@@ -234,7 +212,7 @@ rebalance).
 
 @pytest.mark.parametrize(
     ("static", "kafka_release", "again"),
-    [(2, None, True), (2, "4.3", True), (1, "4.3", True), (2, "4.4", False), (0, "4.3", False)],
+    [(2, None, True), (1, "4.3", True), (2, "4.4", False), (0, "4.3", False)],
 )
 def test_brokers_that_do_not_reassign_static_members_get_one_more_restart(
     asked, static, kafka_release, again
@@ -348,12 +326,8 @@ def test_what_cannot_be_is_said(asked, columns, strategy, code, told):
 def application(run, kept, tmp_path):
     """Ask about an application whose tasks read across racks; its leader's or its broker's assignor."""
 
-    def ask(strategy, *options, kip_1071=False, streams="", static=(), rack="b", rule=""):
-        names = dict.fromkeys(range(2)) | dict(enumerate(static))
-        threads = [
-            Thread(1, "0_0 0_1", rack="a", columns={"instance_id": names[0]}),
-            Thread(2, "0_2 0_3", rack=rack, columns={"instance_id": names[1]}),
-        ]
+    def ask(strategy, *options, kip_1071=False, streams="", rack="b", rule=""):
+        threads = [Thread(1, "0_0 0_1", rack="a"), Thread(2, "0_2 0_3", rack=rack)]
         replicas = on("source-0", "b b a a")
         taken = live_snapshot(threads, {"0": Sub(4)}, replicas=replicas, kip_1071=kip_1071)
         lake = kept(taken, name=f"{kip_1071}")
@@ -368,79 +342,23 @@ def application(run, kept, tmp_path):
 MIN_IS_SET = 'rack_aware_assignment_strategy = "min_traffic"'
 
 
-@pytest.mark.parametrize(
-    ("rule", "rack", "told"),
-    [
-        (
-            "",
-            "<the rack of this member>",
-            "unknown: racks have no effect: 1 client (app-2) has no rack … For a forecast, set the racks",
-        ),
-        ('racks = {"app-2-*" = "b"}', "b", "cross-rack share of partitions 100% -> 0%"),
-    ],
-)
-def test_one_instance_without_client_rack_gets_it_and_nobody_else_restarts(
-    application, rule, rack, told
-):
-    """With its rack where a rule says it; what that brings is told where it is known."""
-    asked = {"rack": None, "rule": rule, "streams": MIN_IS_SET}
+def test_one_instance_without_client_rack_gets_it_and_nobody_else_restarts(application):
+    """With its rack where a rule says it, and what that brings."""
+    asked = {"rack": None, "rule": 'racks = {"app-2-*" = "b"}', "streams": MIN_IS_SET}
     result = application("min_traffic", **asked)
     (kit,) = objects(application("min_traffic", "--json", **asked))
     (this,) = kit["ways"][0]["rounds"]
 
     assert result.exit_code == 0, result.output
-    steps = f"""
+    steps = """
     Step 1: Change the settings, restart app-2, and wait until the group is Stable
     … The strategy is set, and a single instance without client.rack disables racks
-    … client.rack={rack} on app-2 … {told}
+    … client.rack=b on app-2 … cross-rack share of partitions 100% -> 0%
     """
     assert lacking(result.stdout, steps) is None
     assert set(this["settings"]["java"]) == {"client.rack"}
-    assert (this["only"], this["racks"]) == (["app-2"], {rack: ["app-2"]})
+    assert (this["only"], this["racks"]) == (["app-2"], {"b": ["app-2"]})
     assert not kit["there_already"]
-
-
-STICKY_CLASS = "org.apache.kafka.streams.processor.assignment.assignors.StickyTaskAssignor"
-
-
-def test_an_application_is_told_how_it_gets_the_sticky_assignor(application):
-    """The class, the release that has it, one rolling restart, and the way back."""
-    told = application("sticky-tasks")
-    assert told.exit_code == 0, told.output
-    way = f"""
-    app: stream -> sticky-tasks, 2 members … Step 1: Change the settings, then restart all instances one by one
-    … task.assignor.class={STICKY_CLASS} … Rollback, Java and Spring … remove task.assignor.class
-    … Kafka Streams has this class from 3.8 on (KIP-924). … until the last instance is restarted, both assignors are
-    """
-    assert lacking(told.stdout, way) is None
-    (kit,) = objects(application("sticky-tasks", "--json"))
-    then = kit["then"]
-    assert [kit["there_already"], then["is_running"]] == [False, False]
-    assert then["feasibility"] == "needs restart"
-    assert then["reason"].startswith("after one rolling restart that sets task.assignor.class")
-
-
-def test_an_application_with_the_sticky_assignor_is_told_how_it_leaves_it(application):
-    """The class goes out and the rack strategy in; it runs sticky-tasks already."""
-    sticky = 'task_assignor = "sticky"'
-    (kit,) = objects(application("min_traffic", "--json", streams=sticky))
-    (way,) = kit["ways"]
-    assert way["rounds"][0]["settings"]["java"] == {
-        "task.assignor.class": None,
-        "rack.aware.assignment.strategy": "min_traffic",
-    }
-    assert way["back"][0]["settings"]["java"]["task.assignor.class"] == STICKY_CLASS
-    assert kit["then"]["cross_rack_share"] < kit["now"]["cross_rack_share"]
-    shown = application("sticky-tasks", streams=sticky).stdout
-    runs = "The group already runs it: restart one instance, the rebalance applies the assignment."
-    assert runs in shown
-
-
-def test_a_static_instance_that_is_back_at_once_brings_no_rebalance(application):
-    """So another is restarted."""
-    told = application("sticky-tasks", streams='task_assignor = "sticky"', static=["i-1"]).stdout
-    one = "restart one instance that has no instance id"
-    assert f"The group already runs it: {one}" in words_of(told)
 
 
 def test_a_kip_1071_group_is_told_what_decides_there(application):

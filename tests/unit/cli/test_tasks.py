@@ -245,28 +245,6 @@ def test_json_says_null_where_nothing_is_known(shown):
     assert (now["cost"], now["unknown_partitions"]) == (None, 1)
 
 
-def test_stores_with_all_copies_in_one_rack_stand_out(shown):
-    """How many of those with copies, now and under each strategy; a finding names them and the setting that helps."""
-    threads = [
-        Thread(1, "1_0", "1_1", rack="a"),
-        Thread(2, "1_1", "1_0", rack="a"),
-        Thread(3, "1_2", "1_3", rack="b"),
-        Thread(4, "1_3", "1_2"),
-    ]
-    result = shown(threads, {"1": Sub(4, [STORE])})
-    (told,) = objects(shown(threads, {"1": Sub(4, [STORE])}, "--json"))
-
-    assert " 2 of 2, 2 ? " in " ".join(_line(result, "now"))
-    assert "Finding 2 of 2 stores (1_0, 1_1) have all copies in one rack" in words_of(result.stdout)
-    assert [task["placements"]["now"]["in_one_rack"] for task in told["tasks"]] == [
-        True,
-        True,
-        None,
-        None,
-    ]
-    assert told["strategies"][0]["findings"][1].startswith("2 of 2 stores (1_0, 1_1) have all")
-
-
 def test_a_plain_group_is_sent_elsewhere(run, kept):
     """Exit code 1, one line, and the command that shows it."""
     plain = make_snapshot(topics=[topic("t")], groups=[group("web", members=1, lag={"t": 1})])
@@ -289,7 +267,6 @@ REBALANCES = (
 @pytest.mark.parametrize(
     ("threads", "subs", "more", "told"),
     [
-        (THREADS, SUBS, {"name": "nobody"}, "no group 'nobody' in cluster test (1 group"),
         (THREADS, SUBS, MOVING, REBALANCES),
         (THREADS, SUBS, MOVING | {"kip_1071": True}, REBALANCES),
         ([], SUBS, {}, "the tasks of group app cannot be shown: no members (Empty)"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
@@ -35,24 +34,12 @@ def made(kept):
     return kept(make_snapshot(topics=[topic("t", 6)], groups=groups))
 
 
-def test_what_becomes_of_the_group_comes_first_then_its_strategies(asked):
-    """Health, lag, the busiest member and moves before and after; the current assignment is the first row."""
-    options = ("--without", "skewed-load-2", "--wide")
-    lines = asked("skewed-load", *options[:2]).stdout.splitlines()
-    assert lines[0] == (
-        "What if: skewed-load (demo) with range, 3 -> 2 members; 2026-11-22 16:39 UTC"
-    )
-    told = dict(re.split(" {2,}", line.strip(), maxsplit=1) for line in lines[2:7])
-    assert list(told) == ["Health", "Effect", "Busiest", "Moves", "Size"]
-    assert (
-        told["Effect"] == "Lag in 1 h 15.5k (p10-p90: 13.1k-17.3k), not caught up within the hour."
-    )
-    (at,) = [place for place, line in enumerate(lines) if line.startswith("STRATEGY ")]
-    assert lines[at + 1].startswith("range (current) ")
-    assert lines[at + 2].startswith("range (rebalanced) ")
+def test_moves_are_listed_if_asked(asked):
+    """With `--wide`; the rest of what is printed is among the tables that were reviewed."""
+    options = ("--without", "skewed-load-2")
     moves = "  baskets-2: skewed-load-2 -> skewed-load-3"
-    assert moves not in lines
-    assert moves in asked("skewed-load", *options).stdout.splitlines()
+    assert moves not in asked("skewed-load", *options).stdout.splitlines()
+    assert moves in asked("skewed-load", *options, "--wide").stdout.splitlines()
 
 
 def test_what_was_assumed_stands_below(asked):
@@ -141,14 +128,12 @@ def test_a_group_that_follows_a_plan_gets_what_its_followers_give(planned, tmp_p
     ("options", "problem"),
     [
         (["other", "--plan", "plan.json"], "group other follows no plan: it runs range."),
-        (["other", "--strategy", "evenkeel-plan"], "group other follows no plan: it runs range."),
         (["g", "--plan", "of-another.json"], "the plan is made for group 'other', this is 'g'."),
-        (["g", "--plan", "none.json"], "none.json cannot be read: No such file or directory."),
         (["g", "--plan", "broken.json"], "--plan broken.json is no plan: it is no JSON object."),
     ],
 )
 def test_a_plan_that_cannot_be_meant_is_refused(planned, tmp_path, monkeypatch, options, problem):
-    """A group that follows none, another group's, no file, no plan."""
+    """A group that follows none, another group's, no plan."""
     monkeypatch.chdir(tmp_path)
     plan_file(tmp_path, group="other").rename("of-another.json")
     plan_file(tmp_path)
@@ -156,26 +141,6 @@ def test_a_plan_that_cannot_be_meant_is_refused(planned, tmp_path, monkeypatch, 
     refused = planned(*options)
     assert refused.exit_code == 2
     assert problem in refused.stderr
-
-
-def test_a_broker_keeps_the_target_whatever_assignor_comes_next(asked):
-    """Both are asked with it."""
-    shown = asked("racks-ignored", "--members", "-1").stdout
-    assert lacking(shown, "with its present assignment: uniform, range-server.") is None
-
-
-def test_sizes_are_said_with_their_reason(asked):
-    """What is enough, and from when on more are idle; unknown with the reason."""
-    told = """
-    Size members needed unknown (with range, 3 now): fewer than 3 members must keep up with the peak
-    of 24 h, and snapshots cover 9 min 10 s
-    up to 6 members can be active
-    """
-    assert lacking(asked("balanced", "--capacity", "*=2").stdout, told) is None
-    told = """
-    Size members needed unknown, 3 are enough (with range, 3 now): … its capacity is unknown
-    """
-    assert lacking(asked("balanced").stdout, told) is None
 
 
 def test_json_has_one_object_per_strategy(asked):
@@ -228,13 +193,6 @@ def test_a_strategy_without_an_answer_says_why(asked):
     assert (row["feasibility"], row["moved"]) == ("not applicable", [])
 
 
-def test_a_broker_is_asked_with_the_target_it_has(asked):
-    """Of a KIP-848 group server-side assignors are asked, and what stays is not dealt out anew."""
-    _, first, *_ = objects(asked("racks-ignored", "--members", "-1", "--json"))
-    assert (first["strategy"], first["moves"]) == ("uniform", 6)
-    assert len({move["from_member"][:15] for move in first["moved"]}) == 1
-
-
 def test_a_member_has_three_names(run, made):
     """Its id, the short name that is shown, and a client id that is its own."""
     for name in ("app-0", "app at h1"):
@@ -254,48 +212,6 @@ def test_a_client_id_that_several_have_is_no_name(run, made):
     assert (result.exit_code, lacking(result.stderr, told)) == (2, None)
 
 
-def test_one_snapshot_tells_no_rate_and_so_no_future(run, made):
-    """The assignment is known, what comes of it is not."""
-    _, first, *_ = objects(
-        run("whatif", "--group", "g", "--from", made, "--members", "-1", "--json")
-    )
-    assert first["assignment"]["app-0"][:2] == [["t", 0], ["t", 1]]
-    assert (first["forecast_lag_expected"], first["diagnosis"]) == (None, "unknown")
-    assert (first["fewest_members"], first["most_members"]) == (None, 6)
-    assert "the incoming rate of 6 partitions is unknown" in first["diagnosis_reason"]
-
-
-def test_an_application_has_its_instances_and_tasks(asked):
-    """What becomes of it, a row per strategy, the instances with their tasks, and what was assumed; moves if asked."""
-    options = ("streams-classic", "--members", "+1", "--rack", "new=rack-a")
-    told = """
-    What if: streams-classic (demo) with min_traffic, 2 -> 3 instances; 2026-11-22 16:39 UTC
-    Traffic cross-rack 17% of source partitions Busiest 4.6 -> 4 records/s Tasks 6 -> 4 at most on one instance
-    Moves 5 of 12 tasks, 3 stores to restore (26 records, pause 0.1 s)
-    … now - - - 17% 6 6 4.6 min_traffic * 5 3 26 17% 4 4 4 … new-1 rack-a - 4 + 1 (1/s), restores 26 (?)
-    … Assumed: … new-1 joins, with the threads and tags of the first instance
-    """
-    assert lacking(asked(*options).stdout, told) is None
-    told = "Moves with min_traffic: 5 tasks … 0_1: streams-classic-1 -> new-1"
-    assert lacking(asked(*options, "--wide").stdout, told) is None
-
-
-def test_the_end_of_a_rack_is_told_member_by_member(asked):
-    """What each that is left gets and whether that is too much; the same in JSON."""
-    shown = asked("racks-avoidable", "--without-rack", "rack-a", "--capacity", "*=2").stdout
-    told = """
-    What if: racks-avoidable (demo) with roundrobin, 3 -> 2 members, without rack-a;
-    … Health Healthy -> under-provisioned: 2 members, needs 4
-    … racks-avoidable-2 rack-b 4 (2.4/s, ?) 6 (3.6/s, 178%) … racks-avoidable-1 rack-a 4 (2.4/s, ?) -
-    … Rack rack-a is lost with its brokers: another in-sync replica leads 6 partitions
-    … racks-avoidable-1 leaves.
-    """
-    assert lacking(shown, told) is None
-    now, first, *_ = objects(asked("racks-avoidable", "--without-rack", "rack-a", "--json"))
-    assert [len(one["on"]) for one in (now, first)] == [3, 2]
-    assert [each["partitions"] for each in first["on"].values()] == [6, 6]
-
-
 def test_of_many_groups_those_that_cannot_be_rehearsed_are_told(asked):
     """Of whose members no rack is known, and who would end with the racks; the others are shown."""
     shown = asked("[bs]*d", "--without-rack", "rack-a", "--strategy", "range")
@@ -306,17 +222,6 @@ def test_of_many_groups_those_that_cannot_be_rehearsed_are_told(asked):
     ended = asked("balanced", *racks)
     told = "without 3 no member would be left. Add members: --members +1 --rack new=RACK."
     assert (ended.exit_code, lacking(ended.stderr, told)) == (1, None)
-
-
-def test_the_end_of_a_rack_names_the_stores_of_an_application(asked):
-    """Those that go on, changelogs without a broker, and what a new instance has to restore."""
-    options = ("--without-rack", "rack-a", "--members", "+1", "--rack", "new=rack-b")
-    shown = asked("streams-classic", *options, "--strategy", "none").stdout
-    told = """
-    new-1 rack-b - 6 + 3 … restores … (?) … The stores of 1_2, 1_3, 1_4 continue from a copy on a remaining instance.
-    … streams-classic-counts-changelog-0, streams-classic-counts-changelog-5 have no in-sync replica left
-    """
-    assert lacking(shown, told) is None
 
 
 def test_of_an_application_json_has_every_task(asked):

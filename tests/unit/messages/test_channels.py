@@ -117,7 +117,7 @@ def test_a_message_leads_to_what_it_is_about(
     assert with_links(message, cluster, KNOWN).report == f"{HOME}/{place}"
 
 
-@pytest.mark.parametrize("name", ["a/b", "<script>", "100%", "a&group=b#c", "grüße +1", "x\n|y>"])
+@pytest.mark.parametrize("name", ["100%/a&group=b#c", "<script>grüße +1", "x\n|y>"])
 def test_a_name_reaches_the_page_as_it_is(name: str) -> None:
     """Whatever a group is called is one value of the query, and no sign of it is markup."""
     address = with_links(about(name), "eu", KNOWN).report or ""
@@ -154,7 +154,6 @@ def caused(by: Diagnosis | IncidentKind) -> AlertMessage:
     return replace(message, subject=replace(message.subject, cause=by.value))
 
 
-@pytest.mark.parametrize("end", ["", "/"])
 @pytest.mark.parametrize(
     ("message", "place"),
     [
@@ -164,12 +163,11 @@ def caused(by: Diagnosis | IncidentKind) -> AlertMessage:
         (MESSAGE, ""),
     ],
 )
-def test_a_message_leads_to_the_page_about_its_diagnosis(
-    message: AlertMessage, place: str, end: str
-) -> None:
-    """Of an incident and of advice that page, of a digest the list of all."""
-    settings = Settings(runbook_url=f"{RUNBOOKS}{end}")
-    assert with_links(message, "eu", settings).runbook == f"{RUNBOOKS}/{place}"
+def test_a_message_leads_to_the_page_about_its_diagnosis(message: AlertMessage, place: str) -> None:
+    """Of an incident and of advice that page, of a digest the list of all; the address may end in a slash."""
+    for end in ("", "/"):
+        settings = Settings(runbook_url=f"{RUNBOOKS}{end}")
+        assert with_links(message, "eu", settings).runbook == f"{RUNBOOKS}/{place}"
 
 
 def test_a_message_about_no_diagnosis_has_no_page_about_one() -> None:

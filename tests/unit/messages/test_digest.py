@@ -41,13 +41,6 @@ def digest(*found: News, moves: Any = None, **more: Any) -> AlertMessage:
     return advice_message(CLUSTER, replace(SNAPSHOT, **its), found, moves or {}, **more)[0]
 
 
-def thread(*found: News) -> AlertMessage:
-    """What its thread begins with."""
-    _, more = advice_message(CLUSTER, SNAPSHOT, found, {})
-    assert more is not None
-    return more
-
-
 def news(state: str = "confirmed", group: str = "payments", **row: Any) -> News:
     """News of an advice in a state, told to somebody who heard of the switch."""
     given = advice(group, state, **row)
@@ -129,69 +122,9 @@ def test_without_any_score_the_advice_is_still_told() -> None:
     assert "Cost: number of moved partitions unknown\n" in text
 
 
-def test_a_changed_strategy_names_the_one_told_before() -> None:
-    """Who already heard of another strategy is told that this one takes its place."""
-    [found] = new_advice([advice("payments")], told("payments", "range"), NOW, daily)
-
-    assert "switch range -> sticky instead of range, lag" in plain_text(digest(found))
-
-
-@pytest.mark.parametrize(
-    ("state", "more", "expected"),
-    [
-        (
-            "withdrawn",
-            {},
-            """\
-payments: switch to sticky withdrawn
-  Skewed load: c-0 gets 720 records/s and does 600 records/s. Don't switch to sticky.
-  Why: no strategy can be deployed on this group
-    evenkeel advise --from lake --cluster test --group payments""",
-        ),
-        (
-            "adopted",
-            {},
-            """\
-payments: sticky adopted, forecast lag after 1 h 300
-  Skewed load: c-0 gets 720 records/s and does 600 records/s.
-  Forecast: lag after 1 h 300 (p10-p90 0-900)
-    evenkeel advise --from lake --cluster test --group payments""",
-        ),
-        (
-            "verified",
-            {
-                "checks": (
-                    check(250),
-                    check(0.25, measure="cross_rack_share", low=0.2, expected=0.25, high=0.3),
-                )
-            },
-            """\
-payments: sticky met its forecast, lag after 1 h 250
-  Lag after 1 h 250, forecast 300 (p10-p90 0-900). \
-Reads across racks after 1 h 25%, forecast 25% (p10-p90 20%-30%). \
-Skewed load: c-0 gets 720 records/s and does 600 records/s.
-    evenkeel advise --from lake --cluster test --group payments""",
-        ),
-        (
-            "missed",
-            {"checks": (check(None, after_seconds=900), check(48_123))},
-            """\
-payments: sticky missed its forecast, lag after 1 h 48,000
-  Lag after 1 h 48,000, forecast 300 (p10-p90 0-900). \
-Skewed load: c-0 gets 720 records/s and does 600 records/s. Check what else changed in the group.
-    evenkeel advise --from lake --cluster test --group payments""",
-        ),
-    ],
-)
-def test_what_became_of_an_advice(state: str, more: dict[str, Any], expected: str) -> None:
-    """What is wrong now, why it ended, what was forecast, and what came."""
-    assert text_of(news(state, **more)) == expected
-
-
 @pytest.mark.parametrize(
     ("state", "came", "later", "expected"),
     [
-        ("verified", 0.0, (), "Reads across racks 0% (83% before): forecast met."),
         (
             "missed",
             0.83,
@@ -236,25 +169,12 @@ def test_what_is_the_matter_is_not_said_again_as_the_reason() -> None:
     ]
 
 
-def test_several_are_counted_by_kind() -> None:
-    """Switches first, then what came of earlier ones."""
-    ends = ("confirmed", "verified", "withdrawn", "missed", "adopted", "verified")
-    some = [news(state, f"g{n}") for n, state in enumerate(ends)]
-    message = digest(*some)
-
-    assert message.title == "test: advice for 6 groups"
-    counted = "1 switch, 1 missed, 1 withdrawn, 1 adopted, 2 verified, most urgent first."
-    assert message.summary == counted
-    assert message.sections[0].lines == ("g0: switch range -> sticky, lag in 1 h 120k -> 300",)
-    in_full = thread(*some).sections
-    assert [each.code[0].split()[1] for each in in_full] == ["runbook", *["advise"] * 5]
-
-
 def test_the_worst_are_in_the_thread_in_full_and_the_rest_counted() -> None:
     """A long list is cut to the worst; the thread names the others, and all count as notified."""
     rows = [advice(f"g{n:03}", live_forecast=forecast(n)) for n in range(40)]
     found = new_advice(rows, {}, NOW, daily)
-    message, more = digest(*found), thread(*found)
+    message, more = advice_message(CLUSTER, SNAPSHOT, found, {})
+    assert more is not None
     assert [s.lines[0].split(":")[0] for s in message.sections[:2]] == ["g039", "g038"]
     assert message.sections[-1].lines == ("and 35 more: 35 switch",)
     assert {known.group_id for known in message.announcements} == {row.group_id for row in rows}
@@ -293,15 +213,6 @@ def test_the_footer_says_how_whole_the_snapshot_is() -> None:
     assert "The snapshot is partial: broker 3: timeout." in message.footer
 
 
-def test_owner_and_baseline_are_told() -> None:
-    """The group's owner, and the better assignment that it cannot deploy, are in its advice."""
-    found = news(best_undeployable="balanced", best_undeployable_reason="partition spread 3 -> 0")
-    text = plain_text(digest(found, owners={"payments": "team money"}))
-    assert "-- Owner: team money\n" in text
-    assert "Also: possible, not deployable here: balanced (partition spread 3 -> 0)\n" in text
-    assert "\n  Owner: team money\n" in text_of(found, "team money")
-
-
 def test_what_was_told_is_what_the_next_run_compares_with() -> None:
     """Kind, strategy, when and on which diagnosis; an end with the strategy that ended."""
     message = digest(news(group="a"), news("withdrawn", "b"))
@@ -338,14 +249,6 @@ def test_moves_name_members_by_what_is_short_of_them() -> None:
     message = digest(news(members=members), moves={"payments": moves})
     moved = "t-0: orders-0 -> b at h1 · t-1: b at h1 -> b at h2 · t-2: (none) -> orders-0"
     assert f"Moves: {moved} and 1 more\n" in plain_text(message)
-
-
-def test_the_run_is_linked() -> None:
-    """Who wants to know more finds the run that says it, where there is one."""
-    address = "https://airflow.example.com/runs/1"
-    assert digest(news(), link=address).link == address
-    assert plain_text(digest(news(), link=address)).endswith(f"-- run: {address}")
-    assert digest(news()).link is None
 
 
 def test_a_withdrawal_says_nothing_twice() -> None:

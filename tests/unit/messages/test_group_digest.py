@@ -48,22 +48,6 @@ def test_a_few_groups_are_a_line_each() -> None:
     assert digest.thread is None
 
 
-def test_of_more_groups_the_others_are_counted_and_in_the_thread() -> None:
-    """The message keeps to its lines; the thread goes on where it ends."""
-    digest = digest_message(incidents(14)[::2], DigestKind.OPENED)
-    assert [line for section in digest.message.sections for line in section.lines][-1] == (
-        "and 2 more: 2 warning"
-    )
-    assert digest.thread is not None
-    assert (digest.thread.title, digest.thread.severity) == (
-        "prod: 2 more groups unhealthy",
-        Severity.WARNING,
-    )
-    assert (digest.thread.mention, digest.thread.action, digest.thread.more) == (None, None, None)
-    assert "Warning\n  orders-10: " in plain_text(digest.thread)
-    assert len(digest.named) == 7
-
-
 def test_it_says_where_all_of_them_are() -> None:
     """The query it names is one of ours."""
     more = digest_message(incidents(3), DigestKind.FIRST).message.more
@@ -80,16 +64,6 @@ def test_who_is_called_is_called_once() -> None:
     )
     assert digest_message(some, DigestKind.FIRST).message.mention is None
     assert digest_message(some, DigestKind.RESOLVED).message.mention is None
-
-
-def test_the_end_of_many_says_what_they_were() -> None:
-    """What it was, and how long."""
-    digest = digest_message(incidents(6), DigestKind.RESOLVED)
-    message, named = digest.message, digest.named
-    assert message.severity is Severity.RESOLVED
-    assert message.title == "prod: 6 groups resolved"
-    assert "orders-0: no active members for 25 min" in plain_text(message)
-    assert len(named) == 6
 
 
 def test_hundreds_of_groups_are_one_message() -> None:
@@ -126,13 +100,6 @@ def whole(digest: GroupDigest) -> tuple[str, str]:
     return text, seen
 
 
-def test_some_more_groups_than_lines_leave_most_of_the_lines() -> None:
-    """There are as many lines with numbers as leave room for all names."""
-    digest = digest_message(incidents(60), DigestKind.OPENED)
-    assert len(digest.named) == 60
-    assert WORST < whole(digest)[0].count(" · open ") <= FITTING + LINES
-
-
 def test_a_group_that_is_not_named_is_counted() -> None:
     """What comes with the next snapshot is a number; the most severe are those that are named."""
     digest = digest_message(incidents(1400), DigestKind.FIRST)
@@ -150,7 +117,7 @@ ODD = ("2026-03-01 02:40 UTC " * 9, "<" * 200, "é" * 200, "\U0001f600" * 90)
 @pytest.mark.parametrize("kind", list(DigestKind))
 @given(
     name=st.one_of(st.text(max_size=200), st.sampled_from(ODD)),
-    count=st.one_of(st.integers(1, 60), st.integers(60, 600)),
+    count=st.one_of(st.integers(1, 60), st.integers(60, 400)),
 )
 def test_whatever_it_names_is_seen(kind: DigestKind, name: str, count: int) -> None:
     """However long and odd the names are: Slack takes the message whole, and no group counts as told that is cut."""

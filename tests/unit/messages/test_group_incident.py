@@ -6,7 +6,6 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ from evenkeel.engine.messages.incident_message import Incident, line_of, message
 from evenkeel.engine.messages.length import plain_text
 from evenkeel.engine.messages.wording.incidents import called
 from evenkeel.engine.model.facts import Fact, FactKind, fact, note
-from evenkeel.engine.model.message import AlertMessage, MessageKind, Severity, severity_of
+from evenkeel.engine.model.message import AlertMessage
 from evenkeel.engine.model.states import Diagnosis, IncidentState
 from tests.helpers.group_incidents import (
     BEGAN,
@@ -79,25 +78,6 @@ def all_messages(incident: Incident) -> Iterator[AlertMessage]:
 
 
 @pytest.mark.parametrize("cause", list(FACTS))
-def test_every_cause_has_its_words(cause: Diagnosis) -> None:
-    """What, since when, what changed, what to do with one command, and whose it is: of each cause, on a phone."""
-    message = message_of(incident_of(cause), OPENED)
-    text = plain_text(message)
-    assert (message.kind, message.severity) == (MessageKind.INCIDENT_OPENED, severity_of(cause))
-    assert message.title.startswith("orders-app (prod): ")
-    assert len(message.title) <= 80
-    assert message.action
-    assert "\nSince: 2026-03-01 02:40 UTC (25 min)" in text
-    changed = "orders-1, orders-2, orders-3 left · topic orders 6 -> 12 partitions"
-    assert f"\nChanged: {changed}\n" in text
-    assert f"\nNext: {commands(message)[0]}\n" in text
-    assert "-- Owner: payments" in text
-    assert text.endswith("-- run: https://airflow.example.com/dags/snapshot_offsets/runs/1")
-    assert (len(commands(message)), len(message.sections)) == (1, 4)
-    assert len(text) <= LONGEST
-
-
-@pytest.mark.parametrize("cause", list(FACTS))
 def test_a_cause_of_which_nothing_is_known_has_its_words(cause: Diagnosis) -> None:
     """Without facts and amount it is called by its name, and what changed is said to be unknown."""
     bare = {"causes": (span_of(cause, facts=(), amount=None),), "good_snapshot_id": None}
@@ -134,39 +114,12 @@ def few(now: int, needed: int, most: int) -> Incident:
 
 EARLIER = (span_of(Diagnosis.NO_MEMBERS, missed=1), span_of(Diagnosis.OFFSETS_SKIPPED))
 UNSEEN = tuple(replace(span, missed=1) for span in EARLIER)
-BEFORE = readers_of(Diagnosis.CATCHING_UP, 600)
 FORMERLY = {"causes": (span_of(Diagnosis.CATCHING_UP),), "cause": Diagnosis.NO_MEMBERS}
 
 SAID = {
     "nothing changed": (
         incident_of(Diagnosis.CATCHING_UP, changed=()),
         ["Changed: nothing that a snapshot shows"],
-    ),
-    "other causes on one line, each with its number": (
-        incident_of(*MANY),
-        [
-            "Also: data loss, 1.6M unread records deleted · group not committing for 13 min"
-            " · 25 min behind · under-provisioned, 3 members, needs 5\n",
-            "Lag 1.85M, growing by 1,236 records/s.",
-        ],
-    ),
-    "nothing twice that the title has": (
-        incident_of(Diagnosis.UNDER_PROVISIONED),
-        [
-            "1,236 records/s incoming, capacity 800 records/s. Lag 1.85M, 25 min behind. Scale to 5",
-            "12 partitions: at most 12 members can be active.",
-        ],
-    ),
-    "retention as it is, and the command that raises it": (
-        incident_of(Diagnosis.DATA_LOSS),
-        [
-            "orders-app (prod): data loss, 1.6M unread records deleted\n",
-            "Raise retention of topic orders now.\n",
-            "retention.ms of orders is 86400000 (1 d). If retention.bytes is set, raise it too.",
-            "Next: kafka-configs.sh --bootstrap-server broker1:9092 --alter --entity-type topics"
-            " --entity-name orders --add-config retention.ms=172800000\n",
-        ],
-        [" offsets ", "evenkeel"],
     ),
     "retention by time and by size, as either deletes": (
         of(Diagnosis.DATA_LOSS, LOST, LAG),
@@ -202,31 +155,10 @@ SAID = {
         ["orders-app (prod): data loss in 1 partition\n", "Raise retention of topic orders now."],
         ["None", "unread record deleted"],
     ),
-    "the producer of a transaction is looked for first": (
-        incident_of(Diagnosis.HANGING_TRANSACTION),
-        [
-            "transaction open for 13 min in orders-3\n",
-            "orders-3 open from offset 120345, end 125400",
-            "Next: kafka-transactions.sh --bootstrap-server broker1:9092 describe-producers --topic orders"
-            " --partition 3\n",
-        ],
-        ["evenkeel lag", "restart them"],
-    ),
     "our own command where the address of the cluster is not known": (
         incident_of(Diagnosis.DATA_LOSS, kafka=None),
         ["Next: evenkeel lag --cluster prod --group orders-app\n"],
         ["kafka-configs"],
-    ),
-    "a group that may never have members": (
-        of(
-            Diagnosis.NO_MEMBERS,
-            *[f for f in FACTS[Diagnosis.NO_MEMBERS][1] if f.measure != "last_members"],
-        ),
-        [
-            "Start the consumers, or ignore the group if it only commits.",
-            "Consumers that call assign() commit but never join: for those set incidents = {enabled = false}",
-        ],
-        ["Restart"],
     ),
     "what the newest snapshot does not show": (
         incident_of(Diagnosis.OFFSETS_SKIPPED, course={"causes": EARLIER}),
@@ -282,37 +214,9 @@ SAID = {
             "Check the logs of 2 members, then restart them.",
         ],
     ),
-    "where a silent member is": (
-        incident_of(Diagnosis.MEMBER_NOT_COMMITTING),
-        [" · host 10.0.0.5\n"],
-    ),
-    "where a partition stands": (
-        incident_of(Diagnosis.STUCK_PARTITION),
-        [
-            " · orders-3 at offset 120345, end 125400, owner orders-2 at 10.0.0.5\n",
-        ],
-    ),
     "an offset that is unknown, and never 0": (
         of(Diagnosis.STUCK_PARTITION, stated("stuck_at", ["orders-3"], before=float("nan"))),
         ["orders-3 at offset unknown, end unknown, no owner"],
-    ),
-    "who was there last": (
-        incident_of(Diagnosis.NO_MEMBERS),
-        [
-            " · last seen orders-1 at 10.0.0.4, 2026-03-01 02:35 UTC · last commit 2026-03-01 02:35 UTC\n"
-        ],
-        ["Worse"],
-    ),
-    "who was there last of a group that is gone": (
-        incident_of(Diagnosis.GROUP_DELETED),
-        [" · last seen orders-1 at 10.0.0.4, 2026-03-01 02:35 UTC\n"],
-    ),
-    "what Kafka answered": (
-        incident_of(Diagnosis.UNKNOWN),
-        [
-            "orders-app (prod): unreadable: not authorized to access it\n\n",
-            'It can\'t be read: "not authorized to access it". Check its coordinator',
-        ],
     ),
     "what could not be read of it": (
         of(
@@ -324,12 +228,8 @@ SAID = {
             "The end or the commit of 2 partitions can't be read (orders-1, orders-2). Check",
         ],
     ),
-    "who knows of it": (
-        incident_of(Diagnosis.CATCHING_UP, quiet="acknowledged by ann"),
-        ["-- Acknowledged by ann."],
-    ),
 }
-"""Incidents, what their message says, and what it does not."""
+"""Incidents that are not in the file of all messages, what their message says, and what it does not."""
 
 
 @pytest.mark.parametrize("told", SAID.values(), ids=SAID)
@@ -355,26 +255,6 @@ def test_nothing_is_said_twice(cause: Diagnosis) -> None:
         assert len(plain_text(message)) <= LONGEST
 
 
-def test_what_got_worse_is_said_with_since_when() -> None:
-    """A more severe cause with what it was before, the same cause with how bad it was and is."""
-    rose = incident_of(
-        Diagnosis.NO_MEMBERS, course={"readers": readers_of(Diagnosis.CATCHING_UP, 600)}
-    )
-    grew = incident_of(
-        Diagnosis.CATCHING_UP, course={"readers": readers_of(Diagnosis.CATCHING_UP, 600)}
-    )
-    assert line_of(rose, WORSE).summary == (
-        "It was catching up (10 min behind), no active members since 2026-03-01 02:40 UTC (25 min)."
-    )
-    assert line_of(rose, WORSE).title == (
-        "orders-app (prod): worse: no active members, 25 min behind"
-    )
-    assert line_of(rose, WORSE).action == "Restart the consumers."
-    assert line_of(grew, STILL).summary == ("Now 25 min behind, 15 min ago 10 min behind.")
-    assert line_of(grew, STILL).title == "orders-app (prod): still 25 min behind"
-    assert "\nWorse: It was catching up (10 min behind).\n" in plain_text(message_of(rose, WORSE))
-
-
 def test_only_a_more_severe_cause_calls_again() -> None:
     """Who was called for it once is called again when a warning becomes critical, not when a number grows."""
     rose = incident_of(
@@ -386,74 +266,6 @@ def test_only_a_more_severe_cause_calls_again() -> None:
     assert line_of(rose, WORSE).mention == "S012ABCDEF"
     assert line_of(grew, STILL).mention is None
     assert message_of(grew, OPENED).mention == "S012ABCDEF"
-
-
-def test_the_end_says_what_it_was_and_how_long() -> None:
-    """It is over since it was well, which is before that was believed; nobody is called for it."""
-    over = {
-        "state": IncidentState.RESOLVED,
-        "causes": (),
-        "readers": readers_of(Diagnosis.NO_MEMBERS, 1236),
-        "well_since": NOW - timedelta(minutes=5),
-        "closed_at": NOW,
-    }
-    incident = incident_of(Diagnosis.NO_MEMBERS, course=over)
-    message, line = message_of(incident, RESOLVED), line_of(incident, RESOLVED)
-    assert {message.severity, line.severity} == {Severity.RESOLVED}
-    assert {message.mention, line.mention} == {None}
-    title = "orders-app (prod): resolved, no active members for 20 min"
-    assert {message.title, line.title} == {title}
-    assert message.summary == (
-        "The group has been healthy since 2026-03-01 03:00 UTC. Last reported: 21 min behind."
-    )
-    assert message.action is None
-    assert line.summary == "2026-03-01 02:40 UTC to 2026-03-01 03:00 UTC."
-
-
-def test_the_end_of_what_came_and_went_says_why_it_is_told_only_now() -> None:
-    """How soon, and for how long it has stayed well; its opening says that it comes again."""
-    comes = {"over_at": BEGAN - timedelta(hours=1)}
-    over = {
-        **comes,
-        "state": IncidentState.RESOLVED,
-        "well_since": NOW - timedelta(minutes=45),
-        "readers": readers_of(Diagnosis.CATCHING_UP, 600),
-    }
-    ended = incident_of(Diagnosis.CATCHING_UP, course=over)
-    back = "back 1 h after it was resolved"
-    told = f"It was {back}; now it has been healthy for 45 min."
-    assert f"Flapping: {told}" in plain_text(message_of(ended, RESOLVED))
-    assert line_of(ended, RESOLVED).summary.endswith(told)
-    opened = plain_text(message_of(incident_of(Diagnosis.CATCHING_UP, course=comes), OPENED))
-    assert f" · flapping, {back}" in opened
-    assert "flapping" not in plain_text(message_of(incident_of(Diagnosis.CATCHING_UP), OPENED))
-
-
-def test_a_group_that_nobody_waits_for_any_more_is_not_called_well() -> None:
-    """One that was never seen well again has an end, and that says so."""
-    over = {"state": IncidentState.RESOLVED, "well_since": None, "closed_at": NOW}
-    incident = incident_of(Diagnosis.GROUP_DELETED, course=over)
-
-    for message in (message_of(incident, RESOLVED), line_of(incident, RESOLVED)):
-        assert message.title == "orders-app (prod): closed, group deleted for 25 min"
-        assert "has been healthy" not in f"{message.title} {message.summary}"
-
-
-def test_a_group_that_settles_close_to_its_objective_is_not_called_well() -> None:
-    """It says where it is, and for how long, so that nobody wonders why it is told now."""
-    settled = {
-        "state": IncidentState.RESOLVED,
-        "unseen_since": NOW - timedelta(hours=2),
-        "closed_at": NOW - timedelta(hours=2),
-    }
-    incident = incident_of(Diagnosis.CATCHING_UP, course=settled)
-
-    for message in (message_of(incident, RESOLVED), line_of(incident, RESOLVED)):
-        assert message.title.startswith("orders-app (prod): resolved, behind for ")
-        assert "has been healthy" not in plain_text(message)
-    assert (
-        "within its lag SLO for 2 h, though close to it." in message_of(incident, RESOLVED).summary
-    )
 
 
 def test_programs_get_its_subject() -> None:
@@ -528,9 +340,7 @@ def test_odd_names_do_no_harm(
 @pytest.mark.parametrize(
     ("lag", "seconds", "amount", "peaks"),
     [
-        (1_910_000, 1680.0, 1500.0, " · peak lag 1.91M · up to 28 min behind"),
         (1_910_000, 1500.0, 1500.0, " · peak lag 1.91M"),
-        (None, 1680.0, None, " · up to 28 min behind"),
         (None, None, 1500.0, ""),
     ],
 )

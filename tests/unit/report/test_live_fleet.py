@@ -74,7 +74,7 @@ def noting(asked: list[str], size: Callable[..., object]) -> Callable[..., objec
 def test_more_members_help_where_they_do(fleet):
     """A group that is too small needs as many as keep up; a hot partition or a full house is not helped."""
     live = fleet(SMALL, HOT, FULL)
-    for _ in range(SNAPSHOTS):
+    for _ in range(12):
         found = served(live)
     small, hot, full = (found[name] for name in ("small", "hot", "full"))
     assert small.diagnosis is Diagnosis.UNDER_PROVISIONED
@@ -90,7 +90,7 @@ def test_forecasts_are_held_against_what_came(fleet):
     """Those of 15 minutes are due first."""
     live = fleet(SMALL)
     checked = []
-    for _ in range(SNAPSHOTS):
+    for _ in range(16):
         [cluster] = live.look()
         checked.append({ahead: known for ahead, (_, known) in cluster.held.items()})
         assert all(0 <= inside <= known for inside, known in cluster.held.values())
@@ -123,12 +123,14 @@ def test_a_group_that_keeps_up_has_the_numbers_of_a_full_replay(fleet, monkeypat
     for look in range(SNAPSHOTS):
         found = served(live)
         seen.add(found["late"].diagnosis)
+        if look % 4 != 3:
+            continue
         every = {
             one.group.group: one for made in ran[look].looked for one in seen_of(SETTINGS, *made)
         }
         for name in (group.name for group in groups):
             group, whole = found[name], every[name]
-            if group.diagnosis not in (Diagnosis.HEALTHY, Diagnosis.CATCHING_UP) or look < 3:
+            if group.diagnosis not in (Diagnosis.HEALTHY, Diagnosis.CATCHING_UP):
                 continue
             strategy = live_fleet._asked_of(whole)
             full = sizes_of(SETTINGS, whole, (), strategy)
@@ -166,10 +168,10 @@ def test_groups_take_turns_when_there_are_too_many_to_ask(fleet, monkeypatch):
     live = fleet(SMALL, HOT, FULL)
     asked = list[str]()
     monkeypatch.setattr(live, "_size", noting(asked, live._size))
-    for _ in range(SNAPSHOTS):
+    for _ in range(12):
         served(live)
     assert all({*asked[at : at + 3]} == {"small", "hot", "full"} for at in range(3, len(asked) - 3))
-    assert len(asked) <= SNAPSHOTS
+    assert 6 < len(asked) <= 12
 
 
 def test_a_group_that_is_too_large_or_cannot_be_asked_takes_no_turn_of_others(fleet, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from evenkeel.engine.model.assignments import Verdict
 from evenkeel.engine.model.states import Diagnosis
 from evenkeel.engine.report.from_history import stored_report
 from evenkeel.engine.report.report import report
-from tests.helpers.fluid import CLUSTER, SITUATIONS, simulate, snapshots
+from tests.helpers.fluid import CLUSTER, EVERY, SITUATIONS, simulate, snapshots
 from tests.helpers.lake_snapshots import write_taken
 
 pytestmark = pytest.mark.slow
@@ -35,9 +36,13 @@ def history():
 
 @pytest.fixture(scope="module")
 def fleet(history):
-    """Some groups over five hours."""
+    """Some groups over two and a half hours; one that is gone after five hours is gone before their end."""
     lake = Recording()
-    write_taken(lake, snapshots(simulate([SITUATIONS[name].group for name in NAMES], 62)))
+    groups = {name: SITUATIONS[name].group for name in NAMES}
+    gone = groups["vanished"]
+    sooner = (replace(event, at=event.at - 31 * EVERY) for event in gone.events)
+    groups["vanished"] = replace(gone, events=tuple(sooner))
+    write_taken(lake, snapshots(simulate([*groups.values()], 31)))
     return report(lake, history, Settings(), CLUSTER, NOW, "fluid")
 
 
@@ -97,8 +102,9 @@ def test_the_reason_to_stay_takes_all_strategies():
     """What `evenkeel advise` says of a group that nobody would advise anything, the report says, too."""
     lake = open_recording(RECORDING)
     source = from_lake(Settings(), lake, None, str(RECORDING))
-    advised = {one.advice.group: one.advice for one in judge(source)}
-    looked_at = report(lake, MemoryHistory(), source.settings, source.cluster, NOW, "recording")
+    advised = {one.advice.group: one.advice for one in judge(source, "racks-*")}
+    asked = (source.settings, source.cluster, NOW, "recording", "racks-*")
+    looked_at = report(lake, MemoryHistory(), *asked)
 
     assert advised.keys() == {group.group_id for group in looked_at.groups}
     for group in looked_at.groups:
