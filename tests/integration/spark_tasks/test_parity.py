@@ -28,11 +28,10 @@ def lake(tmp_path):
     return made
 
 
-@pytest.mark.parametrize("pattern", ["*", "*e*"])
-def test_metrics_are_those_of_the_plain_step(spark, lake, pattern):
-    """Every metrics table has the same rows in the same order."""
-    expected = pipeline.compute_metrics(lake, SETTINGS, NEWEST, pattern)
-    compute_metrics.run(spark, lake, SETTINGS, NEWEST, pattern)
+def test_metrics_of_some_groups_are_those_of_the_plain_step(spark, lake):
+    """Every metrics table has the same rows in the same order; of all groups `test_job` says so."""
+    expected = pipeline.compute_metrics(lake, SETTINGS, NEWEST, "*e*")
+    compute_metrics.run(spark, lake, SETTINGS, NEWEST, "*e*")
     partitions = expected["partition_metrics"]
     assert len(partitions) > 400
     assert partitions["past_arrivals_per_second"].null_count < len(partitions)
