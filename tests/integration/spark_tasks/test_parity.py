@@ -14,7 +14,6 @@ from evenkeel.engine.pipeline import compute_steps
 from evenkeel.engine.snapshots import METRICS
 from evenkeel.spark_tasks import compute_metrics, propose_candidates
 from evenkeel.spark_tasks.chunk_tasks import without_secrets
-from tests.helpers.snapshots import snapshot_id
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, measure_newest
 
 pytestmark = pytest.mark.spark
@@ -48,16 +47,6 @@ def test_candidates_are_those_of_the_plain_step(spark, lake, smallest, monkeypat
     propose_candidates.run(spark, lake, SETTINGS, NEWEST)
     assert expected["forecast_lag_expected"].null_count < len(expected)
     assert expected.to_pylist() == lake.read("candidates", [NEWEST]).to_pylist()
-
-
-def test_a_snapshot_without_past_is_measured(spark, lake):
-    """The oldest snapshot has no earlier one to look back on, and no rates."""
-    first = snapshot_id(0)
-    expected = pipeline.compute_metrics(lake, SETTINGS, first)
-    compute_metrics.run(spark, lake, SETTINGS, first)
-    actual = lake.read("group_metrics", [first])
-    assert expected["group_metrics"].to_pylist() == actual.to_pylist()
-    assert actual["rates_since"].null_count == len(actual)
 
 
 def test_a_pattern_that_no_group_matches_changes_nothing(spark, lake):
