@@ -229,7 +229,6 @@ def test_a_history_that_is_away_is_told_once_and_made_up_for(pipeline: Pipeline)
     assert "/tasks/take_snapshot/mapped/0" in json.dumps(pipeline.said[before])
     assert pipeline.run() == "success"
     pipeline.run("watch_pipeline")
-    pipeline.run("watch_pipeline")
     over = "evenkeel: resolved, history database unreachable"
     assert pipeline.since(before) == [(over, False), (over, True)]
     (incident,) = pipeline.rows("select * from incident where kind = 'history unreachable'")

@@ -69,7 +69,7 @@ def dag_run(
         "AIRFLOW_CONN_EVENKEEL_POSTGRES": module_database_url,
         "EVENKEEL_CLUSTERS": json.dumps({name: {} for name in stored | given}),
         "EVENKEEL_LAKE": str(home / "lake"),
-        "EVENKEEL_SCHEDULE": "5m",  # the second try of a task then comes after 15 seconds
+        "EVENKEEL_SCHEDULE": "2m",  # the second try of a task then comes after six seconds
     } | {f"AIRFLOW_CONN_EVENKEEL_{n.upper()}": json.dumps(_kafka(given[n])) for n in given}
     commands = [
         ["db", "migrate"],

@@ -39,8 +39,8 @@ ALL = (0, 1, 2, 3)
 ILL = 10
 """The snapshot around which the first is ill; each further group one later."""
 
-COUNT = 90
-"""Snapshots in all."""
+COUNT = 60
+"""Snapshots in all: the last is well again by then."""
 
 
 SIX = tuple(f"t{n}" for n in range(6))

@@ -35,8 +35,8 @@ from tests.stage.postgres_access import PostgresServer
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
 
-COUNT = 30
-"""Snapshots: fifteen hours."""
+COUNT = 20
+"""Snapshots: ten hours."""
 
 WHOLE = replace(DAYS, until=DAYS.since + timedelta(seconds=COUNT * EVERY))
 """All of them, with candidates of one in an hour."""
@@ -313,13 +313,13 @@ def test_what_validation_distrusted_is_nobodys_past(url: str, lake: Recording) -
     """
     rejected = dict.fromkeys((3, 15, 16))
     other = distrusting(
-        lake, {**rejected, 10: "search-index", 11: "search-index", 20: "mail-sender"}
+        lake, {**rejected, 10: "search-index", 11: "search-index", 18: "mail-sender"}
     )
     ids = other.snapshots(CLUSTER, limit=ALL)[::-1]
     kept = [one for place, one in enumerate(ids) if place not in rejected]
     for taken in kept:
         pipeline.record_metrics(other, taken, pipeline.compute_metrics(other, SETTINGS, taken))
-    for hours in (6, 15):
+    for hours in (6, 10):
         asked = replace(METRICS, until=METRICS.since + timedelta(hours=hours))
         assert judge(url, other, SETTINGS, asked).left == ()
     assert len(planned(other, shelf_of(url, SETTINGS), SETTINGS, METRICS).left) == 0

@@ -183,7 +183,6 @@ def test_a_group_of_librdkafka_is_of_both_protocols_on_the_way(stage: Stage) -> 
         members.restart(0)
         settled(members, "range")
         assert seen(members)["group_type"] == "classic"
-        whole_way(members, told(members), "rolling", "rolling")
 
 
 def test_a_leader_that_sends_data_keeps_the_group_classic(stage: Stage, tmp_path: Path) -> None:

@@ -148,7 +148,6 @@ def test_librdkafka_stops_and_starts(stage: Stage) -> None:
         way = way_of(runbook_of(members, "cooperative-sticky"), members)
         assert [each["restart"] for each in (*way["rounds"], *way["back"])] == ["all", "all"]
         do(members, way["rounds"])
-        do(members, way["back"])
 
 
 @pytest.mark.nightly
@@ -171,7 +170,6 @@ def test_kafka_python_to_another_strategy_and_to_a_plan(stage: Stage, tmp_path: 
         settled(members, "range")
         way = way_of(runbook_of(members, "roundrobin"), members)
         do(members, way["rounds"])
-        do(members, way["back"])
         runbook = runbook_of(members, "fair")
         assert "librdkafka" in runbook["without_it"]
         plan = way_of(runbook_of(members, "balanced"), members)

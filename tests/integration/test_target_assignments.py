@@ -37,7 +37,7 @@ UNEQUAL = (
     ("many", "more", "few"),
 )
 
-COMING_AND_GOING = ("joins",) * 5 + ("leaves",) + ("joins",) * 2 + ("leaves",) * 3
+COMING_AND_GOING = ("joins",) * 5 + ("leaves", "joins", "leaves", "leaves")
 """What happens one after the other: who leaves is the one that has been there longest."""
 
 Owners = Mapping[tuple[str, int], str]

@@ -5,12 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
-from random import Random
 
 import pytest
 
-from tests.oracle.sticky_task_cases import client_case
-from tests.oracle.tasks import STICKY, STRATEGIES, StickyTaskJvm, TaskJvm, compare, jvm_of
+from tests.oracle.tasks import STICKY, STRATEGIES, TaskJvm, compare, jvm_of
 
 pytestmark = [pytest.mark.nightly, pytest.mark.slow, pytest.mark.usefixtures("compiler")]
 
@@ -40,17 +38,6 @@ def test_random_applications_get_the_same(strategy: str) -> None:
     """500 of each: of the optimizer total cost, counts and limits, of the sticky ones the very output."""
     with jvm_of(strategy)() as jvm:
         assert compare(jvm, strategy, 500, seed=2026) == []
-
-
-def test_what_kafka_deals_by_no_order_is_told() -> None:
-    """The public class deals standbys in another order each time it is asked about equal applications."""
-    random = Random("orders")
-    cases = [client_case(random) for _ in range(40)]
-    with StickyTaskJvm() as jvm:
-        orders = [[jvm.ask(case)["standby_order"] for case in cases] for _ in range(2)]
-
-    assert [sorted(order) for order in orders[0]] == [sorted(order) for order in orders[1]]
-    assert orders[0] != orders[1]
 
 
 def _key(task: str) -> tuple[int, int]:

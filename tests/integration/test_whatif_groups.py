@@ -37,6 +37,9 @@ CLASSES = {
 }
 """Kafka's client-side assignors; `uniform` is a broker's, and plans are followed by a class of ours."""
 
+OFTEN = ("cooperative-sticky", "uniform", NAME)
+"""A class of Kafka's that goes by what members had, a broker's assignor, and plans; the others are for the night."""
+
 FOLLOWER = "io.evenkeel.EvenkeelPlanAssignor"
 HOST = "127.0.0.1"
 """As the brokers see every member."""
@@ -209,7 +212,13 @@ def foreseen(group: GroupSnapshot, client: str, strategy: str, file: Path) -> Li
 
 
 @pytest.mark.parametrize("count", [5, pytest.param(20, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("strategy", [*CLASSES, "uniform", NAME])
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        *OFTEN,
+        *(pytest.param(one, marks=pytest.mark.nightly) for one in CLASSES if one not in OFTEN),
+    ],
+)
 def test_without_a_member_the_others_get_what_was_said(
     kafka_cluster: ClusterInUse,
     members_jvm: FollowerGroupJvm,

@@ -185,7 +185,7 @@ def test_nothing_is_asked_of_slack_beyond_what_is_told(all_lives: Watched) -> No
 # Everything fails once
 
 FAULTS = {
-    "slow beyond the timeout": Fault(stored=True, delay=HASTY_SECONDS + 0.5),
+    "slow beyond the timeout": Fault(stored=True, delay=HASTY_SECONDS + 0.2),
     "posted, then reset": Fault(drop=True, stored=True),
     "refused": Fault(error="restricted_action"),
 }

@@ -14,7 +14,6 @@ from evenkeel.engine.pipeline import compute_steps
 from evenkeel.engine.snapshots import METRICS
 from evenkeel.spark_tasks import compute_metrics, propose_candidates
 from evenkeel.spark_tasks.chunk_tasks import without_secrets
-from tests.helpers.snapshots import snapshot_id
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, measure_newest
 
 pytestmark = pytest.mark.spark
@@ -28,11 +27,10 @@ def lake(tmp_path):
     return made
 
 
-@pytest.mark.parametrize("pattern", ["*", "*e*"])
-def test_metrics_are_those_of_the_plain_step(spark, lake, pattern):
-    """Every metrics table has the same rows in the same order."""
-    expected = pipeline.compute_metrics(lake, SETTINGS, NEWEST, pattern)
-    compute_metrics.run(spark, lake, SETTINGS, NEWEST, pattern)
+def test_metrics_of_some_groups_are_those_of_the_plain_step(spark, lake):
+    """Every metrics table has the same rows in the same order; of all groups `test_job` says so."""
+    expected = pipeline.compute_metrics(lake, SETTINGS, NEWEST, "*e*")
+    compute_metrics.run(spark, lake, SETTINGS, NEWEST, "*e*")
     partitions = expected["partition_metrics"]
     assert len(partitions) > 400
     assert partitions["past_arrivals_per_second"].null_count < len(partitions)
@@ -49,16 +47,6 @@ def test_candidates_are_those_of_the_plain_step(spark, lake, smallest, monkeypat
     propose_candidates.run(spark, lake, SETTINGS, NEWEST)
     assert expected["forecast_lag_expected"].null_count < len(expected)
     assert expected.to_pylist() == lake.read("candidates", [NEWEST]).to_pylist()
-
-
-def test_a_snapshot_without_past_is_measured(spark, lake):
-    """The oldest snapshot has no earlier one to look back on, and no rates."""
-    first = snapshot_id(0)
-    expected = pipeline.compute_metrics(lake, SETTINGS, first)
-    compute_metrics.run(spark, lake, SETTINGS, first)
-    actual = lake.read("group_metrics", [first])
-    assert expected["group_metrics"].to_pylist() == actual.to_pylist()
-    assert actual["rates_since"].null_count == len(actual)
 
 
 def test_a_pattern_that_no_group_matches_changes_nothing(spark, lake):

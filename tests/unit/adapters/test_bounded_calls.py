@@ -89,7 +89,7 @@ def call(server: Answering, seconds: int = 5) -> None:
     http_call.call("the receiver", "POST", server.origin, fix="Fix it.", json={}, token=TOKEN)
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("status", [302, 307])
 @pytest.mark.parametrize("ask", [post, hook, call])
 def test_no_redirect_is_followed(ask, status: int, elsewhere: Answering) -> None:
     """The token stays where it belongs; nothing counts as delivered."""

@@ -237,29 +237,6 @@ def refusal(broker: Broker, authority: Authority) -> ClusterUnreachable:
     return caught.value
 
 
-@pytest.mark.parametrize(
-    ("token", "expected"),
-    [
-        (None, "c4deb6f35ac1630e94d561f5a0246432b65a6c3b9d8ed477d44e693d27b0819c"),
-        (SESSION_TOKEN, "8b6f869338f1ed7a0589ee87b4ff610e1e79f302597fba04eaa694b09a0ebdd1"),
-    ],
-)
-def test_the_check_itself_agrees_with_botocore(token: str | None, expected: str) -> None:
-    """`SigV4QueryAuth` of botocore 1.44.5 signs a GET of this host at this moment the same way."""
-    told = {
-        "host": "b-1.msk.example",
-        "action": "kafka-cluster:Connect",
-        "x-amz-algorithm": "AWS4-HMAC-SHA256",
-        "x-amz-credential": f"{KEY_ID}/20260301/{REGION}/kafka-cluster/aws4_request",
-        "x-amz-date": "20260301T120000Z",
-        "x-amz-expires": "900",
-        "x-amz-signedheaders": "host",
-    }
-    if token is not None:
-        told["x-amz-security-token"] = token
-    assert signature(told, SECRET_KEY) == expected
-
-
 @pytest.mark.parametrize("token", [SESSION_TOKEN, None])
 def test_a_login_is_signed_as_amazon_describes(
     broker: Broker, authority: Authority, monkeypatch: pytest.MonkeyPatch, token: str | None

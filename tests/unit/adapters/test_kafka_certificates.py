@@ -143,7 +143,7 @@ def test_our_own_certificate_out_of_its_time_is_named_with_its_date(
     assert line.endswith(fix)
 
 
-@pytest.mark.parametrize("command", ["lag", "advise", "doctor"])
+@pytest.mark.parametrize("command", ["lag", "doctor"])
 def test_a_command_tells_an_expired_certificate_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:

@@ -86,6 +86,7 @@ def test_a_wrong_address_fails_at_once(capfd: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize("length", [1_000_001, 400_000_000])
+@pytest.mark.usefixtures("impatient")
 def test_a_long_answer_of_who_has_not_introduced_itself_takes_no_memory(length: int) -> None:
     """The first four bytes say how long it is; what is not a broker may say anything."""
     tracemalloc.start()
@@ -146,6 +147,7 @@ def test_a_port_that_is_silent_under_tls_is_given_up() -> None:
             Connection("prod", settings)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_another_protocol_under_tls_is_told() -> None:
     """What answers in the clear gets the protocol named."""
     with listener(b"HTTP/1.1 400 Bad Request\r\n\r\n") as address:

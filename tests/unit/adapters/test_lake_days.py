@@ -44,9 +44,15 @@ MIDNIGHT = datetime(2026, 3, 2, tzinfo=UTC)
 NEXT_WEEK = TOMORROW + timedelta(days=7)
 
 
+@pytest.fixture
+def lake(tmp_path: Path) -> FileLake:
+    """A lake in a folder."""
+    return FileLake(tmp_path / "l")
+
+
 @pytest.fixture(params=["folder", "store"])
-def lake(request: pytest.FixtureRequest, tmp_path: Path) -> FileLake:
-    """A lake in a folder, and one in something like S3."""
+def any_lake(request: pytest.FixtureRequest, tmp_path: Path) -> FileLake:
+    """A lake in a folder, and one in something like S3, where files are written and removed otherwise."""
     place = tmp_path / "l"
     return FileLake(place) if request.param == "folder" else lake_in_store(place)[0]
 
@@ -107,22 +113,22 @@ def tables_of(path: Path) -> list[str]:
     return sorted(f"{file.parents[2].name}/{file.name}" for file in files)
 
 
-def test_a_finished_day_becomes_one_file_per_dataset(lake: FileLake, tmp_path: Path) -> None:
+def test_a_finished_day_becomes_one_file_per_dataset(any_lake: FileLake, tmp_path: Path) -> None:
     """Rows, their order and what the manifests say stay; the day that goes on is left alone; once is enough."""
-    before, manifest = content(filled(lake)), lake.manifest("metrics", snapshot_id(0))
+    before, manifest = content(filled(any_lake)), any_lake.manifest("metrics", snapshot_id(0))
     assert len(before) == 4 * 5 + 2 * 4
-    did = compacted(lake, TOMORROW)
+    did = compacted(any_lake, TOMORROW)
     # nobody has a member or rebalanced, so they have no file
     assert did == Compacted(files=3 * 5 + 4 * 4, into=7, swept=0)
-    assert content(lake) == before
-    assert lake.manifest("metrics", snapshot_id(0)) == manifest
+    assert content(any_lake) == before
+    assert any_lake.manifest("metrics", snapshot_id(0)) == manifest
     names = tables_of(tmp_path)
     assert [name.partition("/")[2][:4] for name in names] == ["day."] * 7
     assert len({name.partition("/")[0] for name in names}) == 7
     assert len(list(tmp_path.rglob("*/day=2026-03-02/*.parquet"))) == 5
-    assert compacted(lake, TOMORROW) == Compacted()
+    assert compacted(any_lake, TOMORROW) == Compacted()
     assert tables_of(tmp_path) == names
-    assert content(FileLake(lake.path)) == before
+    assert content(FileLake(any_lake.path)) == before
 
 
 def test_nothing_is_compacted_before_its_day_is_over(lake: FileLake) -> None:
@@ -182,8 +188,8 @@ def test_no_more_than_a_row_group_is_in_memory(
 ) -> None:
     """A whole day never is: what was written is let go before more is read."""
     lake = FileLake(tmp_path / "lake")
-    only, rows = snapshot_id(0), 200_000
-    for number in range(6):
+    only, rows = snapshot_id(0), 60_000
+    for number in range(4):
         keys = dict(snapshot_id=snapshot_id(number), cluster="test")
         tables = {name: empty(schema) for name, schema in SNAPSHOT.items()}
         names = {
@@ -202,10 +208,14 @@ def test_no_more_than_a_row_group_is_in_memory(
         return add(self, table)
 
     monkeypatch.setattr(days._Sink, "add", watched)
-    monkeypatch.setattr(days, "ROW_GROUP", 20_000)
+    monkeypatch.setattr(days, "ROW_GROUP", 6_000)
     assert compacted(lake, TOMORROW).files > 0
-    assert len(held) > 60
+    assert len(held) > 30
     assert max(held) < one
+
+
+EACH = pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.nightly)])
+"""Whether each change is the last one once, or one in four."""
 
 
 class Stop(BaseException):
@@ -234,29 +244,30 @@ def stopping(monkeypatch: pytest.MonkeyPatch, at: int) -> Iterator[list[str]]:
         yield changes
 
 
+@EACH
 def test_whenever_it_stops_nothing_is_lost_and_the_next_run_ends_it(
-    lake: FileLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    any_lake: FileLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    """Every change is once the last one: readers find all rows, and one more run leaves one file per dataset."""
-    before = content(filled(lake, count=2))
+    """A change is the last one: readers find all rows, and one more run leaves one file per dataset."""
+    before = content(filled(any_lake, count=2))
     shutil.copytree(tmp_path / "l", tmp_path / "kept")
-    for at in range(1, 99):
+    for turn, at in enumerate(range(1, 99, step), 1):
         with stopping(monkeypatch, at) as changes:
             try:
-                compacted(lake, TOMORROW)
+                compacted(any_lake, TOMORROW)
                 break
             except Stop:
                 pass
-        assert content(lake) == before, f"after {changes}"
-        if at % 3 == 0:  # sometimes several stops in a row, sometimes one that is mended at once
+        assert content(any_lake) == before, f"after {changes}"
+        if turn % 3 == 0:  # sometimes several stops in a row, sometimes one that is mended at once
             continue
-        compacted(lake, NEXT_WEEK.replace(year=2099))
-        assert content(lake) == before, f"mended after {changes}"
+        compacted(any_lake, NEXT_WEEK.replace(year=2099))
+        assert content(any_lake) == before, f"mended after {changes}"
         assert len(tables_of(tmp_path / "l")) == 7, f"mended after {changes}"
         shutil.rmtree(tmp_path / "l")
         shutil.copytree(tmp_path / "kept", tmp_path / "l")
     assert at > 20
-    assert content(lake) == before
+    assert content(any_lake) == before
 
 
 def of_hours(lake: FileLake) -> tuple[Content, Content]:
@@ -298,41 +309,46 @@ def test_a_day_with_a_snapshot_that_waits_stays_whole(lake: FileLake) -> None:
     assert content(lake) == after
 
 
+@EACH
 @pytest.mark.parametrize(
-    ("lake", "is_one_file"), [("folder", True), ("store", False)], indirect=["lake"]
+    ("any_lake", "is_one_file"), [("folder", True), ("store", False)], indirect=["any_lake"]
 )
 def test_whenever_it_stops_a_day_is_made_hourly_in_the_end(
-    lake: FileLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_one_file: bool
+    any_lake: FileLake,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    is_one_file: bool,
+    step: int,
 ) -> None:
     """Readers find what is kept at every moment, and nothing that never was; one more run ends it."""
-    before, after = of_hours(lake)
+    before, after = of_hours(any_lake)
     if is_one_file:
-        compacted(lake, TOMORROW)
+        compacted(any_lake, TOMORROW)
     shutil.copytree(tmp_path / "l", tmp_path / "kept")
-    for at in range(1, 199, 2):
+    for at in range(1, 199, step):
         with stopping(monkeypatch, at):
             try:
-                compacted(lake, TOMORROW, whole=MIDNIGHT)
+                compacted(any_lake, TOMORROW, whole=MIDNIGHT)
                 break
             except Stop:
                 pass
-        found = content(lake)
+        found = content(any_lake)
         assert {**before, **found} == before, at
         assert {key: found.get(key) for key in after} == after, at
-        compacted(lake, NEXT_WEEK.replace(year=2099), whole=MIDNIGHT)
-        assert content(lake) == after, at
+        compacted(any_lake, NEXT_WEEK.replace(year=2099), whole=MIDNIGHT)
+        assert content(any_lake) == after, at
         assert len(tables_of(tmp_path / "l")) == 7, at
         shutil.rmtree(tmp_path / "l")
         shutil.copytree(tmp_path / "kept", tmp_path / "l")
     assert at > 40
-    assert content(lake) == after
+    assert content(any_lake) == after
 
 
 def test_a_half_written_file_of_a_day_is_swept(
-    lake: FileLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    any_lake: FileLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a day, when nobody can be at it any more; and so is what a step left that was interrupted."""
-    filled(lake)
+    filled(any_lake)
     write, written = pq.ParquetWriter.write_table, []
 
     def half(self: Any, *arguments: Any) -> None:
@@ -343,47 +359,47 @@ def test_a_half_written_file_of_a_day_is_swept(
 
     monkeypatch.setattr(Files, "forget", lambda self, paths: None)
     monkeypatch.setattr(pq.ParquetWriter, "write_table", half)
-    before = content(lake)
+    before = content(any_lake)
     with pytest.raises(Stop):
-        compacted(lake, TOMORROW)
+        compacted(any_lake, TOMORROW)
     monkeypatch.undo()
     keys = dict(snapshot_id=snapshot_id(0), cluster="test")
     table = Table.from_rows([keys], CANDIDATES["candidates"])
-    lake.write_part("candidates", snapshot_id(0), "gone", 0, {"candidates": table})
-    assert compacted(lake, TOMORROW).swept == 0
+    any_lake.write_part("candidates", snapshot_id(0), "gone", 0, {"candidates": table})
+    assert compacted(any_lake, TOMORROW).swept == 0
     assert len([path for path in tmp_path.rglob("*/day=2026-03-01/*") if path.is_file()]) > 8
     for path in (path for path in tmp_path.rglob("*") if path.is_file()):
         os.utime(path, (0, TOMORROW.timestamp() - 60))
-    assert compacted(lake, TOMORROW).swept == 0
-    assert compacted(lake, TOMORROW + timedelta(days=1)).swept >= 2
+    assert compacted(any_lake, TOMORROW).swept == 0
+    assert compacted(any_lake, TOMORROW + timedelta(days=1)).swept >= 2
     assert len(tables_of(tmp_path)) == 7
-    assert content(lake) == before
+    assert content(any_lake) == before
     assert not [path for path in tmp_path.rglob("*.tmp")]
 
 
 def test_a_step_that_runs_again_meanwhile_keeps_its_new_rows(
-    lake: FileLake, monkeypatch: pytest.MonkeyPatch
+    any_lake: FileLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The manifest of a snapshot that is not what was read stays as it is; the next run takes its rows in."""
-    filled(lake)
+    filled(any_lake)
     settle = Files.settle
     times: list[int] = []
 
     def late(self: Files, paths: Sequence[str]) -> None:
         times.append(1)
         if len(times) == 1:
-            measure(lake, 1, groups=2, text="b")
-            store(lake, snapshot(2))
+            measure(any_lake, 1, groups=2, text="b")
+            store(any_lake, snapshot(2))
         settle(self, paths)
 
     monkeypatch.setattr(Files, "settle", late)
-    compacted(lake, TOMORROW)
+    compacted(any_lake, TOMORROW)
     monkeypatch.undo()
-    again = lake.read("group_metrics", [snapshot_id(1)])
+    again = any_lake.read("group_metrics", [snapshot_id(1)])
     assert again["config_version"].to_pylist() == ["b", "b"]
-    before = content(lake)
-    assert compacted(lake, TOMORROW).files > 0
-    assert content(lake) == before
+    before = content(any_lake)
+    assert compacted(any_lake, TOMORROW).files > 0
+    assert content(any_lake) == before
 
 
 def test_a_snapshot_measured_again_after_its_day_was_compacted(

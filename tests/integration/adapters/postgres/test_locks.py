@@ -288,7 +288,7 @@ def test_many_that_want_a_lock_have_it_one_after_the_other(history: PostgresHist
     inside, had = [], []
 
     def want(number: int) -> None:
-        for _ in range(15):
+        for _ in range(5):
             with suppress(ClusterBusy), history.lock("a"):
                 inside.append(number)
                 assert inside == [number]
