@@ -47,14 +47,7 @@ _FEATURES = {
 class Workload:
     """The topics, members and producer on one cluster. Use from one thread, which must outlive it."""
 
-    def __init__(
-        self,
-        bootstrap: str,
-        prefix: str = "",
-        directory: Path | None = None,
-        compiler: bool | None = None,
-    ) -> None:
-        """``compiler``: whether Java can run the Streams applications; None: as it is here."""
+    def __init__(self, bootstrap: str, prefix: str = "", directory: Path | None = None) -> None:
         topics.refuse_strangers(bootstrap, prefix)
         self.bootstrap = bootstrap
         self.prefix = prefix
@@ -71,7 +64,6 @@ class Workload:
         self._restless: list[RestlessMember] = []
         self._sharing: list[ShareMember] = []
         self._may_commit = {plan.name: threading.Event() for plan in GROUPS}
-        self._compiler = compiler
         self._streams: StreamsApp | RecordedStreams | None = None
         self._producer: SteadyProducer | None = None
 
@@ -181,7 +173,7 @@ class Workload:
 
     def _start_streams(self) -> None:
         plans = [plan for plan in self.plans if plan.kind.startswith("streams")]
-        if StreamsApp.can_run() if self._compiler is None else self._compiler:
+        if StreamsApp.can_run():
             self._streams = StreamsApp.start(self.bootstrap, self.prefix, plans, self.directory)
             return
         self.left_out |= {plan.name: NO_COMPILER for plan in plans if plan.kind == "streams"}
