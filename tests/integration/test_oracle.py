@@ -49,37 +49,6 @@ def test_random_groups_get_kafkas_answers(jvm: Jvm, strategy: str) -> None:
     assert (compared.same, compared.shown) == (100, [])
 
 
-def test_a_timed_case_gets_the_same_answer_and_its_time(jvm: Jvm) -> None:
-    """Calls before the answer leave no trace in it, though they share the group and its user data."""
-    case = {
-        "id": "timed",
-        "strategy": "sticky",
-        "topics": {"t": {"partitions": [[], [], []]}},
-        "members": [
-            {"id": "a", "topics": ["t"], "user_data": {"owned": [["t", 2]], "generation": 3}},
-            {"id": "b", "topics": ["t"], "user_data": {"owned": [["t", 0]], "generation": 3}},
-        ],
-    }
-    timed = jvm.ask({**case, "repeat": 5, "warm_up": 2})
-
-    assert timed.pop("milliseconds") > 0
-    assert timed == jvm.ask(case)
-    assert timed["assignment"]["a"][0] == ["t", 2]
-
-
-def test_a_case_timed_among_others_gets_its_own_answer(jvm: Jvm) -> None:
-    """A call takes the others after it; the answer is that of the case itself."""
-    topics = {"t": {"partitions": [[], []]}}
-    case, other = (
-        {"id": id, "strategy": "range", "topics": topics, "members": [{"id": id, "topics": ["t"]}]}
-        for id in ("first", "other")
-    )
-    timed = jvm.ask({**case, "repeat": 1, "others": [other]})
-
-    assert timed.pop("milliseconds") > 0
-    assert timed == jvm.ask(case)
-
-
 def test_what_is_held_back_is_told(jvm: Jvm) -> None:
     """One of two members owns all: half of it must be given up before the other gets it."""
     case = {
