@@ -114,11 +114,6 @@ def test_a_streams_application_is_replayed_task_by_task(told):
     assert rows["range"]["feasibility"] == "not applicable"
 
 
-def test_the_recording_is_small():
-    """It is kept in the repository."""
-    assert RECORDED.stat().st_size < 200_000
-
-
 def test_the_front_door_shows_what_is_printed():
     """Line by line, of some of the groups."""
     (sample,) = re.findall(
