@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -24,7 +25,6 @@ from tests.helpers.fluid import (
     snapshots,
 )
 from tests.helpers.fluid.fork import OBJECTIVE
-from tests.helpers.fluid.truth import MOST
 from tests.helpers.lake_snapshots import write_taken
 
 pytestmark = pytest.mark.slow
@@ -182,13 +182,12 @@ def test_what_a_situation_says_is_true(history, name):
             assert all(wanted in holds for holds in found.values()), truth
 
 
-def test_validation_objects_only_to_what_cannot_be_read():
+def test_validation_objects_only_to_what_cannot_be_read(history):
     """Every other group of all situations is sound, also where members come and go."""
     from evenkeel.expectations import run
 
     lake = Recording()
-    history = simulate([each.group for each in SITUATIONS.values()], 90)
-    some = [one for k, one in enumerate(snapshots(history)) if k in (0, 41, 85)]
+    some = [one for k, one in enumerate(islice(snapshots(history), 86)) if k in (0, 41, 85)]
     failed = {}
     for k, snapshot_id in zip((0, 41, 85), write_taken(lake, some), strict=True):
         found = run.validate_snapshot(lake, Settings(), snapshot_id).to_pylist()
@@ -222,18 +221,11 @@ RIGHT = [
     ("events", "said"),
     [
         ([], ["healthy", "stuck partition", "no message of kind 'opened'"]),
-        (RIGHT[:2] + RIGHT[3:], ["stuck partition"]),
-        (RIGHT[:3], ["no message of kind 'opened'"]),
         ([*RIGHT, _message(30, "stuck-partition", "switch")], ["'switch' at snapshot 30"]),
         (
             [_message(12, "stuck-partition", "opened"), *RIGHT],
             ["2 messages of kind 'opened'", "before anything happened"],
         ),
-        (
-            [*RIGHT, *RIGHT[3:4] * MOST],
-            ["9 messages of kind 'opened'", "9 messages, more"],
-        ),
-        ([*RIGHT, _diagnosis(50, "stuck-partition", "healthy")], ["stuck partition"]),
         (
             [*RIGHT, _diagnosis(40, "stuck-partition", "stuck partition", "stuck-partition.t0 6")],
             ["stuck partition"],
@@ -241,19 +233,8 @@ RIGHT = [
     ],
 )
 def test_what_is_false_is_found(events, said):
-    """A diagnosis missed, given up, or of somebody else; a message missing, early, not allowed, one too many."""
+    """A diagnosis missed or of somebody else; a message missing, early or not allowed."""
     found = contradictions(SITUATIONS["stuck-partition"], events)
 
     assert len(found) == len(said)
     assert all(part in line for part, line in zip(said, found, strict=True))
-
-
-def test_a_digest_is_about_every_group_it_names():
-    """Healthy groups are in none."""
-    digest = _event(
-        50, event="message", group=None, groups=["healthy-idle"], kind="digest", text=""
-    )
-    keeps_up = _diagnosis(1, "healthy-idle", "healthy")
-
-    assert contradictions(SITUATIONS["healthy-idle"], [keeps_up]) == []
-    assert len(contradictions(SITUATIONS["healthy-idle"], [keeps_up, digest])) == 1

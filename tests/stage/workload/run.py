@@ -47,12 +47,7 @@ _FEATURES = {
 class Workload:
     """The topics, members and producer on one cluster. Use from one thread, which must outlive it."""
 
-    def __init__(
-        self,
-        bootstrap: str,
-        prefix: str = "",
-        directory: Path | None = None,
-    ) -> None:
+    def __init__(self, bootstrap: str, prefix: str = "", directory: Path | None = None) -> None:
         topics.refuse_strangers(bootstrap, prefix)
         self.bootstrap = bootstrap
         self.prefix = prefix

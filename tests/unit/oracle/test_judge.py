@@ -19,11 +19,9 @@ def judged(strategy, theirs, ours, **more):
     ("strategy", "counts"),
     [
         ("roundrobin", True),
-        ("sticky", True),
         ("cooperative-sticky", True),
         ("range", False),
         ("uniform", False),
-        ("range-server", False),
     ],
 )
 def test_order_counts_where_it_is_specified(strategy, counts):
@@ -33,26 +31,11 @@ def test_order_counts_where_it_is_specified(strategy, counts):
     assert ("has another order" in found) == counts
 
 
-def test_a_member_without_entry_has_an_empty_list():
-    """Kafka leaves entries out at times."""
-    assert judged("uniform", {}, {"a": [], "b": []}) == ""
-
-
 def test_another_partition_is_named():
     """The first member that differs, with what each side alone gives it."""
     found = judged("range", {"a": [["t", 0]]}, {"a": [["t", 1]]})
 
     assert found == "member 'a': Kafka alone has [('t', 0)], ours alone [('t', 1)]"
-
-
-def test_a_partition_given_twice_is_not_one_given_once():
-    """Lists are compared with their repetitions."""
-    assert judged("range", {"a": [["t", 0], ["t", 0]]}, {"a": [["t", 0]]})
-
-
-def test_nobody_may_be_invented():
-    """An entry for a member that the group has not is a difference, even an empty one."""
-    assert "'z'" in judged("range", {}, {"z": []})
 
 
 def test_any_error_equals_any_error():

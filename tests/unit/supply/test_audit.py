@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests import tiers
 from tests.supply.audit import KNOWN, Ask, Unanswered, audit
-from tests.tiers import NOT_CHECKED, Tier, main
+from tests.tiers import NOT_CHECKED
 
 VULNERABLE = {"id": "CVE-1", "fix_versions": ["3"], "aliases": [], "description": ""}
 
@@ -54,13 +52,3 @@ def test_an_audit_says_what_it_checked(
     pins.write_text("a==1\n")
     assert audit(pins, database) == code
     assert printed in capsys.readouterr().out
-
-
-def test_what_was_not_checked_is_no_success(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """The nightly run's line says so, and its exit code is not 0."""
-    exits = (sys.executable, "-c", f"raise SystemExit({NOT_CHECKED})")
-    monkeypatch.setattr(tiers, "PROGRAMS", (Tier("audit", "made up", program=exits),))
-    assert main(["--nightly", "audit"]) == 1
-    assert capfd.readouterr().out.splitlines()[-1].startswith("audit        NOT CHECKED ")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from importlib.metadata import PathDistribution
-from pathlib import Path
 
 import pytest
 
@@ -27,33 +25,6 @@ def test_evenkeel_may_depend_on_what_it_needs() -> None:
 def test_what_a_person_read_is_still_needed() -> None:
     """Of packages that are installed and that say nothing that is understood, or not all."""
     assert sorted(set(READ) - set(closure())) == []
-
-
-@pytest.mark.parametrize(
-    ("lines", "license"),
-    [
-        (["License-Expression: MIT or gpl-2.0-only"], "MIT OR GPL-2.0-only"),
-        (["License: MPL-2.0", "Classifier: License :: OSI Approved"], "MPL-2.0"),
-        (["License: as you like"], None),
-        ([], None),
-        (["Classifier: License :: OSI Approved :: MIT License"], "MIT"),
-        (["Classifier: License :: Other/Proprietary License"], None),
-        (
-            [
-                "Classifier: License :: OSI Approved :: MIT License",
-                "Classifier: License :: OSI Approved :: GNU Affero General Public License v3",
-            ],
-            None,
-        ),
-    ],
-)
-def test_a_license_is_read_or_unknown(
-    tmp_path: Path, lines: list[str], license: str | None
-) -> None:
-    """From metadata; one classifier that is not understood makes all unknown."""
-    head = ["Metadata-Version: 2.1", "Name: made-up", "Version: 1"]
-    (tmp_path / "METADATA").write_text("\n".join([*head, *lines, ""]))
-    assert license_of(PathDistribution(tmp_path)) == license
 
 
 @pytest.mark.parametrize("one", EACH)

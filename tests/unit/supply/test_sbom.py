@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -61,23 +61,3 @@ def test_the_bill_has_what_is_bundled(bill: dict[str, Any]) -> None:
     for one in BUNDLED:
         files = {each["bom-ref"]: each for each in inside[one.purl]["components"]}
         assert {path: file["hashes"][0]["content"] for path, file in files.items()} == one.files
-
-
-def test_the_same_wheel_has_the_same_bill(wheel: Path) -> None:
-    """But for the time."""
-    from tests.supply import sbom
-
-    first, later = (json.loads(sbom.bill(wheel, AT + timedelta(days=n))) for n in (0, 1))
-    assert first["metadata"].pop("timestamp") != later["metadata"].pop("timestamp")
-    assert first == later
-    wheel.write_bytes(b"other")
-    assert json.loads(sbom.bill(wheel, AT))["serialNumber"] != first["serialNumber"]
-
-
-def test_what_is_not_as_pinned_is_not_billed(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bill says what is released, not what a machine happens to have."""
-    from tests.supply import sbom
-
-    monkeypatch.setattr(sbom, "pinned", lambda: {**pins.pinned(), "jinja2": "1"})
-    with pytest.raises(sbom.NotAsPinned, match="jinja2 3"):
-        sbom.bill(wheel, AT)
