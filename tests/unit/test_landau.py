@@ -1,4 +1,4 @@
-"""The benchmark on Landau's sequences: his heuristics, and `balanced` with a priced number of members beside them."""
+"""`balanced` with a priced number of members beside published heuristics, on Landau's sequences."""
 
 from __future__ import annotations
 

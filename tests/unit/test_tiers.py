@@ -1,4 +1,4 @@
-"""The tiers split the tests: each is run, once, and the program says what became of them."""
+"""The tiers split the tests: each is run, once."""
 
 from __future__ import annotations
 
