@@ -15,7 +15,7 @@ from evenkeel.engine.streams.model import LAG_UNKNOWN, RUNNING
 from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, StickyTasks, TaskConfig
 from tests.helpers.facts import said
 from tests.helpers.streams import process
-from tests.helpers.streams_groups import Sub, Thread, live_group, live_snapshot, on
+from tests.helpers.streams_groups import Sub, Thread, live_group, on
 
 STORE, MORE = "app-a-changelog", "app-b-changelog"
 PLAIN = {"0": Sub(2)}
@@ -458,12 +458,3 @@ def test_the_broker_lists_members_in_any_order():
     assert one.owner.tolist() == other.owner.tolist()
     assert _lags(one) == _lags(other)
     assert [2 - m for m in one.thread.tolist()] == other.thread.tolist()
-
-
-def test_the_helpers_snapshot_is_whole():
-    """What the other tests stand on: racks, commits and topics of the application, as tables."""
-    snapshot = live_snapshot([Thread(1, "1_0 1_1", rack="a")], STATEFUL, lag=4)
-
-    assert snapshot.tables["members"]["assigned_topics"].to_pylist() == [["source-1", "source-1"]]
-    assert snapshot.tables["commits"]["committed_offset"].to_pylist() == [996, 996]
-    assert set(snapshot.tables["partitions"]["topic"].to_pylist()) == {"source-1", STORE}
