@@ -9,8 +9,6 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from evenkeel.engine.adapters.recording import Recording
-from evenkeel.engine.config import Settings
 from tests.helpers.fluid import (
     EVERY,
     FIRST,
@@ -21,11 +19,9 @@ from tests.helpers.fluid import (
     contradictions,
     lateness,
     simulate,
-    snapshots,
 )
 from tests.helpers.fluid.fork import OBJECTIVE
 from tests.helpers.fluid.truth import MOST
-from tests.helpers.lake_snapshots import write_taken
 
 pytestmark = pytest.mark.slow
 
@@ -182,21 +178,6 @@ def test_what_a_situation_says_is_true(history, name):
             assert all(wanted in holds for holds in found.values()), truth
 
 
-def test_validation_objects_only_to_what_cannot_be_read():
-    """Every other group of all situations is sound, also where members come and go."""
-    from evenkeel.expectations import run
-
-    lake = Recording()
-    history = simulate([each.group for each in SITUATIONS.values()], 90)
-    some = [one for k, one in enumerate(snapshots(history)) if k in (0, 41, 85)]
-    failed = {}
-    for k, snapshot_id in zip((0, 41, 85), write_taken(lake, some), strict=True):
-        found = run.validate_snapshot(lake, Settings(), snapshot_id).to_pylist()
-        failed[k] = {row["group_id"] for row in found if not row["success"]}
-
-    assert failed == {0: set(), 41: {"unreadable"}, 85: {"unreadable"}}
-
-
 def _event(k, **what):
     return {"at": (FIRST + timedelta(seconds=k * EVERY + 20)).isoformat(), **what}
 
@@ -246,14 +227,3 @@ def test_what_is_false_is_found(events, said):
 
     assert len(found) == len(said)
     assert all(part in line for part, line in zip(said, found, strict=True))
-
-
-def test_a_digest_is_about_every_group_it_names():
-    """Healthy groups are in none."""
-    digest = _event(
-        50, event="message", group=None, groups=["healthy-idle"], kind="digest", text=""
-    )
-    keeps_up = _diagnosis(1, "healthy-idle", "healthy")
-
-    assert contradictions(SITUATIONS["healthy-idle"], [keeps_up]) == []
-    assert len(contradictions(SITUATIONS["healthy-idle"], [keeps_up, digest])) == 1
