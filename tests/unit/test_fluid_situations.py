@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 import pytest
 
-from evenkeel.engine.adapters.recording import Recording
-from evenkeel.engine.config import Settings
 from tests.helpers.fluid import (
     EVERY,
     FIRST,
@@ -22,10 +19,8 @@ from tests.helpers.fluid import (
     contradictions,
     lateness,
     simulate,
-    snapshots,
 )
 from tests.helpers.fluid.fork import OBJECTIVE
-from tests.helpers.lake_snapshots import write_taken
 
 pytestmark = pytest.mark.slow
 
@@ -180,20 +175,6 @@ def test_what_a_situation_says_is_true(history, name):
         if truth.subjects:
             wanted = {s if isinstance(s, int) else partitions.index(s) for s in truth.subjects}
             assert all(wanted in holds for holds in found.values()), truth
-
-
-def test_validation_objects_only_to_what_cannot_be_read(history):
-    """Every other group of all situations is sound, also where members come and go."""
-    from evenkeel.expectations import run
-
-    lake = Recording()
-    some = [one for k, one in enumerate(islice(snapshots(history), 86)) if k in (0, 41, 85)]
-    failed = {}
-    for k, snapshot_id in zip((0, 41, 85), write_taken(lake, some), strict=True):
-        found = run.validate_snapshot(lake, Settings(), snapshot_id).to_pylist()
-        failed[k] = {row["group_id"] for row in found if not row["success"]}
-
-    assert failed == {0: set(), 41: {"unreadable"}, 85: {"unreadable"}}
 
 
 def _event(k, **what):

@@ -73,16 +73,18 @@ def test_make_alone_lists_every_command(checkout: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "found"),
+    ("target", "answer", "found"),
     [
-        ("echo 'openjdk version \"11.0.2\" 2019' >&2", "11"),
-        ("echo 'java version \"1.8.0_392\"' >&2", "8"),
-        ("exit 127", "none"),
+        ("demo", "echo 'openjdk version \"11.0.2\" 2019' >&2", "11"),
+        ("demo", "echo 'java version \"1.8.0_392\"' >&2", "8"),
+        *(
+            (target, "exit 127", "none")
+            for target in (
+                *("demo", "test", "test-nightly", "release", "oracle", "bench", "bench-fleet"),
+                "kafka",
+            )
+        ),
     ],
-)
-@pytest.mark.parametrize(
-    "target",
-    ["demo", "test", "test-nightly", "release", "oracle", "bench", "bench-fleet", "kafka"],
 )
 def test_an_old_java_is_one_line(checkout: Path, target: str, answer: str, found: str) -> None:
     """Java before 17, or none, ends at once with what to install."""

@@ -39,13 +39,6 @@ class Outcome:
         """Records behind so many seconds later."""
         return float(self.behind[round(seconds / STEP)])
 
-    def drained_after(self, within: float = OBJECTIVE) -> float | None:
-        """Seconds after which the group is never again later than that; None: not before the end."""
-        late = np.flatnonzero(self.late > within)
-        if not len(late):
-            return 0.0
-        return None if late[-1] == len(self.late) - 1 else float(STEP * (late[-1] + 1))
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fork:

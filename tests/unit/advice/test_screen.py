@@ -51,7 +51,7 @@ def candidates(draw: Random) -> list[Candidate]:
 def test_who_cannot_speak_is_not_missed() -> None:
     """A group is told the same without those that may not speak."""
     draw, left_out = Random(5), 0
-    for _ in range(1500):
+    for _ in range(600):
         every = candidates(draw)
         rows = [row_of(one.score) | (row_of(one.forecast) if one.forecast else {}) for one in every]
         feasible = column([one.feasibility for one in every], TEXT)
@@ -65,4 +65,4 @@ def test_who_cannot_speak_is_not_missed() -> None:
         told = decided(*some, **more, deployable=able)
         assert replace(told, says={}) == replace(decided(*every, **more), says={})
         left_out += len(every) - len(some)
-    assert left_out > 500
+    assert left_out > 200

@@ -69,7 +69,7 @@ def _best(group):
 
 
 @pytest.mark.slow
-@times(10)
+@times(3)
 @given(small())
 def test_no_assignment_of_a_small_group_is_better(group):
     """All assignments of up to four members and six partitions tried, none is smaller in the four criteria."""
@@ -87,8 +87,8 @@ def test_where_no_arrivals_are_known_counts_are_even(group):
 
 @pytest.mark.slow
 @settings(
-    times(6),
-    suppress_health_check=[*times(6).suppress_health_check, HealthCheck.function_scoped_fixture],
+    times(3),
+    suppress_health_check=[*times(3).suppress_health_check, HealthCheck.function_scoped_fixture],
 )
 @given(small(), st.sampled_from([0, 1, 30, 1_000]))
 def test_a_search_cut_short_bounds_how_far_it_is_from_the_optimum(monkeypatch, group, work):

@@ -49,7 +49,7 @@ def test_where_no_capacity_is_known_nothing_is_enough() -> None:
     assert (then.owner.tolist(), then.proof) == (ever.owner.tolist(), ever.proof)
 
 
-@times(15)
+@times(4)
 @given(
     st.lists(st.integers(0, 9), min_size=1, max_size=5).filter(any),
     st.data(),

@@ -129,7 +129,7 @@ def _alike(group, known):
 
 
 @pytest.mark.slow
-@times(10)
+@times(3)
 @given(loaded())
 def test_no_assignment_of_a_small_group_is_better(group):
     """All assignments of up to four members and six partitions tried: none is smaller in the criteria, in order."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import subprocess
 import sys
 import weakref
@@ -39,30 +38,6 @@ def test_a_run_prints_nothing(capfd):
     [name] = store(lake, make_snapshot(groups=[group("unreadable", error="timeout"), group("a")]))
     validate_snapshot(lake, Settings(), name)
     assert ("", "") == tuple(capfd.readouterr())
-
-
-def test_a_run_logs_nothing_of_great_expectations(tmp_path):
-    """Not even while it is imported, where all that is logged reaches the log, as in a task of Airflow."""
-    script = tmp_path / "validating.py"
-    script.write_text("""
-import logging, sys
-logging.basicConfig(level=logging.INFO, stream=sys.stdout)
-from evenkeel.engine.adapters.recording import Recording
-from evenkeel.engine.config import Settings
-from evenkeel.expectations.run import validate_snapshot
-from tests.helpers.snapshots import make_snapshot, store
-lake = Recording()
-validate_snapshot(lake, Settings(), *store(lake, make_snapshot()))
-print(len([name for name in sys.modules if name.startswith("great_expectations")]) > 100)
-""")
-    run = subprocess.run(
-        [sys.executable, str(script)],
-        env=os.environ | {"PYTHONPATH": os.getcwd()},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ("True\n", "") == (run.stdout, run.stderr)
 
 
 def test_of_all_frames_only_the_newest_is_kept(monkeypatch):

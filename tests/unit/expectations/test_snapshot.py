@@ -13,6 +13,7 @@ from evenkeel.engine.snapshots import SNAPSHOT, VALIDATION
 from evenkeel.expectations.frames import snapshot_frames
 from evenkeel.expectations.run import check, validate_snapshot
 from evenkeel.expectations.snapshot import build_suites
+from tests.helpers.fluid.lake import situations_lake
 from tests.helpers.snapshots import change, group, make_snapshot, member, topic
 from tests.unit.expectations.cases import Case
 from tests.unit.expectations.one_lake import OneLake
@@ -424,6 +425,21 @@ def test_a_warning_withholds_nobody():
     """A limit of nothing is not passed by a group that is only warned about."""
     snapshot = change(healthy(), "partitions", put(7, end_offset=None))
     assert {"warning"} == {r["severity"] for r in failures(snapshot, Settings(max_failed_share=0))}
+
+
+IN_MOTION = (
+    *("healthy-restart-storm", "healthy-fewer-members", "healthy-cooperative", "healthy-modern"),
+    *("healthy-new-partitions", "rebalancing", "vanished", "unassigned-partitions", "unreadable"),
+)
+
+
+@pytest.mark.parametrize(("number", "failed"), [(0, set()), (41, {"unreadable"})])
+def test_only_what_cannot_be_read_is_objected_to(number, failed):
+    """Every other group is sound, also where members come and go."""
+    lake, ids = situations_lake(IN_MOTION, 42)
+    rows = validate_snapshot(lake, Settings(), ids[number]).to_pylist()
+
+    assert {row["group_id"] for row in rows if not row["success"]} == failed
 
 
 def test_long_values_from_outside_are_cut():

@@ -77,6 +77,15 @@ OTHERS = {
 }
 """Groups of whose restarts nothing is known; the members of the first have one client id and host."""
 
+SELDOM = {
+    name: _group(name, down, every=RARE, **how)
+    for name, down, how in (
+        *((f"rare-{down}", down, {"behind": True}) for down in (60, 120, 20)),
+        *((f"up-{static}", 60, {"static": static}) for static in (True, False)),
+    )
+}
+"""Groups that snapshots five minutes apart show."""
+
 PEERS = {"static-quiet": steady(name="static-quiet"), "configured": _group("configured")}
 """One that never restarts, with the client library of those above, and one that is configured."""
 
@@ -175,8 +184,7 @@ def test_snapshots_five_minutes_apart_show_long_restarts_of_static_members_that_
     down, seconds, basis
 ):
     """They consume less by so much; a short one may be a capacity that is a little off."""
-    group = _group(f"rare-{down}", down, behind=True, every=RARE)
-    row = _rows(RARE, group)[group.name]
+    row = _rows(RARE, *SELDOM.values())[f"rare-{down}"]
 
     assert row["restart_seconds"] == pytest.approx(seconds, abs=3)
     assert row["restart_basis"] == basis
@@ -185,8 +193,7 @@ def test_snapshots_five_minutes_apart_show_long_restarts_of_static_members_that_
 @pytest.mark.parametrize("static", [True, False])
 def test_snapshots_five_minutes_apart_say_nothing_of_who_keeps_up(static):
     """At most five or ten minutes is no news."""
-    group = _group(f"up-{static}", 60, static=static, every=RARE)
-    row = _rows(RARE, group)[group.name]
+    row = _rows(RARE, *SELDOM.values())[f"up-{static}"]
 
     assert [*_restarts(row)] == []
     assert row["restart_basis"] == "usual"

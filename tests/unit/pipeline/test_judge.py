@@ -254,7 +254,7 @@ def test_batches_judge_as_each_group_alone() -> None:
 def test_a_fleet_is_judged_as_observed_in_full() -> None:
     """Nothing that is wrong with a group of a fleet is missed, and nothing is said of one that is well."""
     lake = Recording()
-    *_, newest = write_fleet(lake, make_fleet(Shape(groups=300)))
+    *_, newest = write_fleet(lake, make_fleet(Shape(groups=120)))
     expected = {each.group_id: each for each in full(lake, newest) if not well(each)}
 
     assert judge_groups(lake, Settings(), newest).odd == expected

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -12,7 +14,17 @@ from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.cli.verbs.backtest import to_json
 from evenkeel.engine.cli.views import tables
 from evenkeel.engine.config import Settings
-from evenkeel.engine.pipeline.backtest import Event, Message, RegretCheck, Said, backtest
+from evenkeel.engine.metrics.forecast import AHEAD
+from evenkeel.engine.pipeline.backtest import (
+    DiagnosisChange,
+    Event,
+    ForecastCheck,
+    Message,
+    RegretCheck,
+    Said,
+    backtest,
+    coverage,
+)
 from tests.helpers.fluid import (
     CLUSTER,
     EVERY,
@@ -45,15 +57,20 @@ ENDS_AFTER = 1
 
 
 @cache
-def events() -> dict[str, list[Event]]:
-    """What `evenkeel backtest` finds of each situation, side by side: what a group does is the same in any company."""
+def walked() -> tuple[dict[str, list[Event]], MemoryHistory]:
+    """What `evenkeel backtest` finds of each situation, side by side, and its history; company changes no group."""
     found: dict[str, list[Event]] = {name: [] for name in SITUATIONS}
-    one_by_one = Settings(digest_threshold=len(SITUATIONS))
+    one_by_one, history = Settings(digest_threshold=len(SITUATIONS)), MemoryHistory()
     lake, _ = situations_lake()
-    for event in backtest(lake, MemoryHistory(), one_by_one, CLUSTER):
+    for event in backtest(lake, history, one_by_one, CLUSTER):
         for name in event.groups if isinstance(event, Said) else (event.group,):
             found[name].append(event)
-    return found
+    return found, history
+
+
+def events() -> dict[str, list[Event]]:
+    """What is found of each situation."""
+    return walked()[0]
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
@@ -140,3 +157,83 @@ def shown(outcome: Outcome, situation: Situation, snapshot: int) -> float:
     arrived = (history.end[step + 1] - history.end[step]) * ENDS_AFTER / 5
     late = history.end[step] + arrived - history.moments[snapshot].committed
     return float(late[rows].sum())
+
+
+FORESEEN = (
+    "healthy-locked",
+    "healthy-drifting",
+    "healthy-diurnal",
+    "skewed-load",
+    "skewed-taken-up",
+    "slow-member",
+)
+"""Some that keep up, some that do not."""
+
+
+def checks(name: str) -> list[ForecastCheck]:
+    """The forecasts of a situation that came due."""
+    return [one for one in events()[name] if isinstance(one, ForecastCheck)]
+
+
+@pytest.mark.parametrize("name", FORESEEN)
+def test_each_change_of_a_diagnosis_is_said_once(name: str) -> None:
+    """Two events in a row of one group never say the same."""
+    said = [one.diagnosis for one in events()[name] if isinstance(one, DiagnosisChange)]
+
+    assert said
+    assert all(one is not other for one, other in pairwise(said))
+
+
+def test_what_a_switch_would_have_saved_is_what_a_fork_saves() -> None:
+    """Hour by hour, of who has something to gain, and of nobody who is well."""
+    regrets = {
+        name: [one.regret for one in events()[name] if isinstance(one, RegretCheck)]
+        for name in FORESEEN
+    }
+    assert not any(regrets[name] for name in FORESEEN if SITUATIONS[name].healthy)
+    own = regrets["skewed-load"]
+    assert len(own) >= 8
+    assert all(one.until == other.since for one, other in pairwise(own))
+    for regret in own[2:5]:
+        snapshot = round((regret.since - FIRST).total_seconds() / EVERY)
+        group = SITUATIONS["skewed-load"].group
+        gain = fork(group, snapshot, regret.strategy, seconds=HOUR).gain(HOUR)
+        assert regret.saved == pytest.approx(gain, rel=0.1)
+        assert regret.saved_low <= gain <= regret.saved_high
+
+
+def test_a_switch_is_verified_by_how_late_the_group_would_have_been() -> None:
+    """The message says both."""
+    told = [one for one in events()["skewed-taken-up"] if isinstance(one, Message)]
+    [verified] = [one for one in told if one.kind == Kind.VERIFIED]
+    assert re.search(r"roundrobin verified: 3\d min late without, 0 s with", verified.title)
+
+
+def test_what_is_won_across_racks_alone_is_verified_by_the_first_snapshot_that_shows_it() -> None:
+    """The snapshot that shows that the group took it up says that nothing crosses racks any more."""
+    _, history = walked()
+    rows = [row for of_groups in history.tables.advice.values() for row in of_groups.values()]
+    found = [event for row in rows if row.group_id == "racks-taken-up" for event in row.events]
+
+    assert [event.state for event in found] == ["proposed", "confirmed", "adopted", "verified"]
+    assert found[-1].cause == "reads across racks 0% (100% before)"
+    assert found[-1].at == found[-2].at
+
+
+@pytest.mark.parametrize("name", FORESEEN)
+@pytest.mark.parametrize("seconds", AHEAD)
+def test_most_forecasts_hold_what_came(name: str, seconds: int) -> None:
+    """Four in five should; whether a group keeps up or not, it is near that."""
+    inside, known = coverage(checks(name), seconds)
+
+    assert known > 80
+    assert 0.6 <= inside / known <= 0.98
+
+
+def test_no_forecast_is_judged_over_a_change_of_the_assignment() -> None:
+    """Who is restarted with another strategy gets another future."""
+    found = checks("skewed-taken-up")
+    unknown = [check for check in found if check.actual is None]
+
+    assert [check for check in unknown if check.due < max(one.at for one in found)]
+    assert all(check.low <= check.expected <= check.high for check in found)

@@ -27,9 +27,9 @@ def test_random_placements_break_nothing():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", range(10))
-def test_thousands_of_random_placements_break_nothing(batch):
-    """Ten batches, each of larger ones: ten thousand with the nightly profile, a thousand with CI's."""
+@pytest.mark.parametrize("batch", range(0, 10, 3))
+def test_larger_random_placements_break_nothing(batch):
+    """Four batches, each of larger ones: four thousand with the nightly profile, 400 with CI's."""
     seeds = range(1_000 * (batch + 1), 1_000 * (batch + 1) + 2 * examples())
     shape = Shape(known_racks=True, grid=True, most_tasks=14 + 3 * batch, most_clients=8 + batch)
 

@@ -155,11 +155,9 @@ def test_a_form_that_does_not_fit_is_made_again(program):
     assert program(NUMBA_CPU_NAME="x86-64-v2") == "[true, 12, 0]"
     (program.folder / "factors.py").write_text("FACTOR = 3\n")
     assert program() == "[true, 18, 0]"
-    assert program() == "[true, 18, 1]"
     for index in (program.folder / "__pycache__").glob("*.nbi"):
         index.write_bytes(index.read_bytes()[:-9])
     assert program() == "[true, 18, 0]"
-    assert program() == "[true, 18, 1]"
 
 
 @pytest.mark.slow

@@ -34,19 +34,23 @@ NOON = (at(SNAPSHOTS // 2), 3600.0, 1.5)
 
 
 @cache
-def _of(group, count):
-    """What is seen of a group after some snapshots, what arrived in a day, and the numbers of members."""
+def _seen(group, count):
+    """What is seen of a group after some snapshots, and what arrived in the day before."""
     lake = Recording()
     newest = list(write_taken(lake, snapshots(simulate([group], count))))[-1]
     lookback = lookback_of(lake, SETTINGS, newest)
     [seen] = seen_of(SETTINGS, read_with_past(lake, SETTINGS, lookback, [group.name]))
-    day = day_of(lake, newest, seen.group)
-    return day, sizes_for_a_day(SETTINGS, seen, (), ASSIGNORS["range"], BUDGET, lambda: day)
+    return seen, day_of(lake, newest, seen.group)
+
+
+def _sizes(seen, day):
+    return sizes_for_a_day(SETTINGS, seen, (), ASSIGNORS["range"], BUDGET, lambda: day)
 
 
 def test_two_hours_say_nothing_of_a_day():
     """Two members do what arrives now, but nobody knows of noon: fewer than four are not advised, and it says why."""
-    day, found = _of(ROOMY, 25)
+    seen, day = _seen(ROOMY, 25)
+    found = _sizes(seen, day)
 
     assert day.covered_seconds == 2 * 3600
     assert (found.fewest, found.enough, found.keeps_up) == (None, None, True)
@@ -55,37 +59,31 @@ def test_two_hours_say_nothing_of_a_day():
     ]
 
 
-def test_a_day_without_a_peak_takes_no_more_than_now():
-    """The same all day."""
-    day, found = _of(ROOMY, SNAPSHOTS)
-
-    assert day.covered_seconds == DAY
-    assert found.fewest == found.enough == 2
-
-
 def test_an_hour_of_the_day_decides():
     """Three for noon, though two would do now."""
-    day, found = _of(replace(ROOMY, traffic=Traffic(wander=0, bursts=(NOON,))), SNAPSHOTS)
+    seen, day = _seen(replace(ROOMY, traffic=Traffic(wander=0, bursts=(NOON,))), SNAPSHOTS)
+    found = _sizes(seen, day)
 
+    assert day.covered_seconds == DAY
     assert day.peak_per_second == pytest.approx(240, rel=0.05)
     assert found.fewest == 3
     assert "at the peak (p99) of 24 h" in words(found.why[0])
 
 
-def test_a_peak_beyond_what_there_is_lets_nobody_go():
-    """Noon would take more than four, so all four stay; more are not advised by it."""
-    traffic = Traffic(wander=0, bursts=((NOON[0], NOON[1], 3.0),))
-    _, found = _of(replace(ROOMY, traffic=traffic), SNAPSHOTS)
+@pytest.mark.parametrize(("peak", "members"), [(160.0, 2), (480.0, 4)])
+def test_a_peak_takes_as_many_as_do_it_and_no_more_than_there_are(peak, members):
+    """Without one two are enough; beyond what all four can do nobody may go, and no more are advised by it."""
+    seen, _ = _seen(ROOMY, 25)
+    found = _sizes(seen, PastDay(covered_seconds=DAY, peak_per_second=peak))
 
-    assert found.fewest == found.enough == 4
+    assert found.fewest == found.enough == members
 
 
-@pytest.mark.parametrize("count", [25, SNAPSHOTS])
-def test_what_is_remembered_from_snapshot_to_snapshot_is_the_same(count):
+def test_what_is_remembered_from_snapshot_to_snapshot_is_the_same():
     """As what a lake has of the day, up to the digits that are kept; of a group that is gone nothing is kept."""
-    group = replace(ROOMY, traffic=Traffic(wander=0, bursts=(NOON,)))
+    group = replace(ROOMY, traffic=Traffic(wander=0, bursts=((at(12), 3600.0, 1.5),)))
     lake, days = Recording(), RememberedDays()
-    for newest in write_taken(lake, snapshots(simulate([group], count))):
+    for newest in write_taken(lake, snapshots(simulate([group], 37))):
         lookback = lookback_of(lake, SETTINGS, newest)
         [seen] = seen_of(SETTINGS, read_with_past(lake, SETTINGS, lookback, [group.name]))
         days.see(seen.observation)

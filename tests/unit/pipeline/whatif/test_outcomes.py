@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenkeel.engine.assignors import ASSIGNORS
@@ -16,6 +16,7 @@ from evenkeel.engine.assignors.kit.settle import settle
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.model.arrays import NONE, Column
 from evenkeel.engine.pipeline.whatif import Grows, Joins, Leaves, answer, outcomes, suppose
+from tests.helpers.examples import examples
 from tests.helpers.measuring import proposed, seen
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
@@ -148,6 +149,7 @@ def test_who_joins_has_nothing_to_report(data, strategy):
 
 
 @pytest.mark.slow
+@settings(max_examples=max(examples() // 3, 1))
 @given(data=st.data(), strategy=st.sampled_from([*CLIENT_SIDE, *SERVER_SIDE]))
 def test_without_changes_it_is_what_advise_says(data, strategy):
     """Scores, moves, feasibility and reasons of every strategy, of a group with a past."""

@@ -48,7 +48,7 @@ def owners(one):
     return {(name, number): one.members[owner].client_id for name, number, owner in rows}
 
 
-@pytest.mark.parametrize("strategy", ["range", "roundrobin", "sticky", "cooperative-sticky"])
+@pytest.mark.parametrize("strategy", ["range", "cooperative-sticky"])
 def test_a_member_that_leaves_leaves_what_was_said(strategy):
     """Who owns what, what is the matter with it in an hour, and by how much it is behind then."""
     group = replace(FITS, strategy=strategy)
@@ -89,7 +89,7 @@ def test_a_member_that_joins_lets_the_group_catch_up():
     assert told.sizes["range"].fewest == 3
 
 
-@pytest.mark.parametrize("start", [2, 3, 5])
+@pytest.mark.parametrize("start", [2, 5])
 def test_the_smallest_number_that_keeps_up_does_and_no_smaller_one(start):
     """From fewer and from more: three members of 100/s on eight partitions of 30/s, at most three each."""
     found = sizes_of(SETTINGS, seen_at(with_members(EIGHT, start), NOW), (), ASSIGNORS["range"])
