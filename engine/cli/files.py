@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ..model import files
 from ..model.errors import InputError
+
+
+def check_folder(target: Path, *, what: str = "", fix: str = "Name another file.") -> None:
+    """
+    Refuse a file whose folder is missing before the work is done that it is to hold.
+
+    Args:
+        target, what, fix: As for `replacing`.
+
+    Raises:
+        InputError: The folder is missing.
+    """
+    if not target.resolve().parent.is_dir():
+        raise InputError(f"{what}{target} cannot be written: {os.strerror(errno.ENOENT)}.", fix=fix)
 
 
 @contextmanager

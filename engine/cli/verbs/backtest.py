@@ -64,7 +64,7 @@ def backtest(
     from ..views.tables import emit, show, tell
 
     if plot is not None:
-        plots.check_kind(plot, "--plot")
+        plots.check_file(plot, "--plot")
     source = sources.stored_source(stored, cluster)
     pattern = sources.select_ever(source, group)
     history = wiring.scratch_history()

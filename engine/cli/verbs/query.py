@@ -59,7 +59,7 @@ def query(
 
     one_format(as_json, as_csv)
     if plot is not None:
-        plots.check_kind(plot, "--plot")
+        plots.check_file(plot, "--plot")
     if name is None:
         if plot is not None:
             raise InputError("--plot needs a query.", fix="Name one, for example lag_history.")

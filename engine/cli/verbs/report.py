@@ -62,7 +62,7 @@ def report(
     """Write an HTML report of groups over time."""
     from ...report import render
     from .. import report_source
-    from ..files import replacing
+    from ..files import check_folder, replacing
 
     if database and stored is not None:
         raise InputError("--from and --database exclude each other.", fix="Give one of them.")
@@ -71,14 +71,15 @@ def report(
             "--without-racks: the history database keeps no assignments to replay.",
             fix="Give --from in place of --database.",
         )
+    what, fix = "the report ", "Name another place with --out."
+    check_folder(out, what=what, fix=fix)
     fleet = (
         report_source.from_database(cluster, group, snapshots)
         if database
         else report_source.from_lake(stored, cluster, group, snapshots, without_racks=without_racks)
     )
     page = render(fleet)
-    fix = "Name another place with --out."
-    with replacing(out, what="the report ", fix=fix) as partial:
+    with replacing(out, what=what, fix=fix) as partial:
         partial.write_text(page, encoding="utf-8")
     size = len(page.encode()) / 1e6
     complain(

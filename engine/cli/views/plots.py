@@ -23,7 +23,7 @@ from ...model.formats import duration, moment
 from ...model.states import Diagnosis
 from ...model.text import printable
 from ...records import columns_of_query
-from ..files import replacing
+from ..files import check_folder, replacing
 from .columns import named
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 KINDS = (".png", ".svg", ".pdf")
 
 
-def check_kind(file: Path, option: str) -> None:
+def check_file(file: Path, option: str) -> None:
     """
     Raises:
-        InputError: The file's suffix is of no kind of picture.
+        InputError: The file's suffix is of no kind of picture, or its folder is missing.
         ModuleNotFoundError: What draws is not installed; better now than after the work.
     """
     import matplotlib  # noqa: F401
@@ -48,6 +48,10 @@ def check_kind(file: Path, option: str) -> None:
         raise InputError(
             f"{option} {file} is no picture.", fix=f"Let it end in {', '.join(KINDS)}."
         )
+    check_folder(file, what=_WHAT, fix=_FIX.format(option))
+
+
+_WHAT, _FIX = "the picture ", "Name another place with {}."
 
 
 def save(figure: Figure, file: Path, option: str) -> Path:
@@ -57,7 +61,7 @@ def save(figure: Figure, file: Path, option: str) -> Path:
     Raises:
         InputError: The file cannot be written.
     """
-    with replacing(file, what="the picture ", fix=f"Name another place with {option}.") as partial:
+    with replacing(file, what=_WHAT, fix=_FIX.format(option)) as partial:
         figure.savefig(partial, format=file.suffix[1:].lower())
     return file
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from evenkeel.engine.cli import report_source
+from evenkeel.engine.cli import report_source, sources
 from tests.unit.cli.conftest import RECORDED
 
 pytestmark = pytest.mark.slow
@@ -21,6 +21,19 @@ def test_a_file_of_a_recording(run, tmp_path):
     assert "written: evenkeel-report.html, 14 groups over 11 snapshots, 0.1 MB" in result.stderr
     assert page.count('<details class="group"') == 14
     assert "slow-member-3 processes 0.61 records/s, its peers 2 records/s" in page
+
+
+@pytest.mark.parametrize(
+    ("verb", "option", "file"),
+    [("report", "--out", "gone/x.html"), ("backtest", "--plot", "gone/x.png")],
+)
+def test_a_missing_folder_is_refused_before_any_work(run, monkeypatch, verb, option, file):
+    """Snapshots take minutes to evaluate; the error names the file and the option."""
+    monkeypatch.setattr(sources, "stored_source", None)
+    result = run(verb, "--from", RECORDED, option, file)
+    assert result.exit_code == 2
+    assert f"{file} cannot be written: No such file or directory." in result.stderr
+    assert f"Name another place with {option}." in result.stderr
 
 
 def test_some_groups_and_snapshots(run, tmp_path):
