@@ -79,11 +79,11 @@ stop: ## End everything the demo started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m tests.stage stop; fi
 
 .PHONY: test
-test: java $(INSTALLED) ## Run the tests, on real brokers, Postgres, Spark and Airflow; under 25 minutes
+test: java $(INSTALLED) ## Run the tests, on real brokers, Postgres, Spark and Airflow; half an hour
 	@$(BIN)/python -m tests.tiers
 
 .PHONY: test-fast
-test-fast: $(INSTALLED) ## Run the tests that need no service, with fewer random cases; under a minute
+test-fast: $(INSTALLED) ## Run the tests that need no service, with fewer random cases; two minutes
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/python -m tests.tiers fast
 
 .PHONY: test-nightly
