@@ -152,7 +152,7 @@ class Settings(BaseSettings):
     keep_candidate_hourly_days: int = Field(default=2, ge=1)
     keep_candidate_daily_days: int = Field(default=400, ge=1)
     max_failed_share: Share = 0.5
-    spark_above: int = Field(default=50_000, ge=0)
+    spark_above: int = Field(default=200_000, ge=0)
     stale_after_seconds: float = Field(default=900, gt=0)
     slack_channel: str = "#kafka"
     digest_threshold: int = Field(default=5, ge=1)

@@ -3,8 +3,8 @@
 
 Tasks, pools, weights, limits and the schedule are read from the DAGs. Costs are processor seconds of each task of a
 cluster of 1,000 groups: the file has those of `tests.benchmarks.fleet 1000 --json`, `COSTS` the others. All tasks share
-the cores of one machine; one that can use several gets what others leave. All clusters are alike, nothing fails, and
-brokers, Postgres, lake and memory are never what is waited for.
+the cores of one machine; each works on one. All clusters are alike, nothing fails, and brokers, Postgres, lake and
+memory are never what is waited for.
 
 The first table has, for so many cores and slots of the pool `spark`, over the last hour:
 
@@ -47,22 +47,19 @@ START = 1.7
 """CPU seconds of a process until it has imported a step (`watch`)."""
 TASKS = {
     **{"list_clusters": START, "take_snapshot": START + 1.0, "watch_groups": START + 2.2},
-    **{"heartbeat": START, "validate_snapshot": 7.0, SPARK: 61.6},
-    **{"validate_candidates": 11.4, "advise": 5.1, "alert": 2.6},
+    **{"heartbeat": START, "validate_snapshot": 3.5, SPARK: 12.1},
+    **{"validate_candidates": 5.3, "advise": 2.6, "alert": 1.2},
 }
-"""CPU seconds of each task (`reading`, `watch`, `fleet`), measured on two cores that were busy with other work, too."""
+"""CPU seconds of each task (`reading`, `watch`, `fleet`), measured on two cores without other work."""
 
 
 def costs(tasks: Mapping[str, float]) -> Costs:
     """
-    What was measured: Airflow by `airflow_tasks`, Spark's part on one core by `workers`.
-
-    What a superseded snapshot takes is an estimate.
+    What was measured, of Airflow by `airflow_tasks`; what a superseded snapshot takes is an estimate.
     """
     return Costs(
         tasks=tasks,
         behind={"validate_snapshot": (2.5, runtime.ON_THE_WAY), SPARK: (6.0, ALSO)},
-        spark_alone=18.0,
         nothing=START,
         airflow=0.2,
         wait=0.9,

@@ -45,7 +45,7 @@ def _section(kept: dict[str, Any]) -> Iterator[str]:
     )
     yield ""
     yield (
-        f"CPU seconds per task, on cores busy with other work (the whole runs above took about half): {tasks}."
+        f"CPU seconds per task, of a machine without other work, in local mode (below `spark_above`): {tasks}."
         " Airflow adds 0.2 CPU seconds per task and starts it after 0.9 s (LocalExecutor, tasks that do nothing)."
         " Costs of superseded snapshots are estimates. Clusters are alike, nothing fails, and brokers, Postgres, lake"
         " and memory are never the bottleneck."

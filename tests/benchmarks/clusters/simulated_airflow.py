@@ -29,14 +29,12 @@ class Costs:
     Attributes:
         tasks: CPU seconds of each task.
         behind: Task -> CPU seconds more for each superseded snapshot, and the most seconds for all of them.
-        spark_alone: CPU seconds of the Spark task on one core; the others are spread over all.
         nothing: CPU seconds of a run that finds nothing to claim; *airflow*: more of every task.
         wait: Seconds until Airflow starts a task that may start.
     """
 
     tasks: Mapping[str, float]
     behind: Mapping[str, tuple[float, timedelta]]
-    spark_alone: float
     nothing: float
     airflow: float
     wait: float
@@ -165,9 +163,8 @@ class Airflow:
                 return [[costs.airflow + costs.nothing, 1]]
         each, limit = costs.behind.get(name, (0.0, timedelta(0)))
         whole = costs.tasks[name] + min(run.behind * each, limit.total_seconds())
-        if name != SPARK:
-            return [[costs.airflow + whole, 1]]
-        return [[costs.airflow + costs.spark_alone, 1], [whole - costs.spark_alone, self.cores]]
+        # a cluster of 1,000 groups is computed in the task itself, on one core
+        return [[costs.airflow + whole, 1]]
 
     def _end(self, job: Job) -> None:
         """What follows."""
