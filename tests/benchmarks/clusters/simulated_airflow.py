@@ -55,14 +55,13 @@ class Run:
 
 @dataclass
 class Job:
-    """A task of a run, of one cluster. *parts* are CPU seconds, and how many cores can work on them."""
+    """A task of a run, of one cluster. *left* are CPU seconds that it still takes, on one core."""
 
     run: Run
     task: Any
     cluster: int
     weight: float
-    parts: list[list[float]] = field(default_factory=list)
-    rate: float = 0.0
+    left: float = 0.0
     began: float = 0.0
 
 
@@ -106,18 +105,17 @@ class Airflow:
         self._at(self.now, self._tick)
         while self.now < until:
             self._start()
-            self._share()
-            ends = [job.parts[0][0] / job.rate for job in self._working]
+            # every task gets an equal part of the cores, and one core at most
+            rate = min(1.0, self.cores / max(len(self._working), 1))
+            ends = [job.left / rate for job in self._working]
             span = min([self._events[0][0] - self.now, *ends])
             in_pool = sum(job.task.pool == defaults.SPARK_POOL for job in self._working)
-            self.used.append((self.now, span * sum(j.rate for j in self._working), span * in_pool))
+            self.used.append((self.now, span * rate * len(self._working), span * in_pool))
             self.now += span
             for job in list(self._working):
-                job.parts[0][0] -= span * job.rate
-                if job.parts[0][0] < 1e-9:
-                    job.parts.pop(0)
-                    if not job.parts:
-                        self._end(job)
+                job.left -= span * rate
+                if job.left < 1e-9:
+                    self._end(job)
             while self._events[0][0] <= self.now + 1e-9:
                 heapq.heappop(self._events)[2]()
 
@@ -144,7 +142,7 @@ class Airflow:
                 self._waiting.remove(job)
                 self._working.append(job)
                 job.run.working += 1
-                job.parts, job.began = self._parts(job), self.now
+                job.left, job.began = self._seconds(job), self.now
 
     def _release(self, run: Run, task: Any, clusters: Sequence[int]) -> None:
         """Let a task wait for a slot, for the clusters where all before it has ended, once Airflow has noticed."""
@@ -153,18 +151,17 @@ class Airflow:
                 job = Job(run, task, cluster, weight(task, run))
                 self._at(self.now + self.costs.wait, lambda job=job: self._waiting.append(job))
 
-    def _parts(self, job: Job) -> list[list[float]]:
-        """What a task that starts has to do."""
+    def _seconds(self, job: Job) -> float:
+        """CPU seconds of a task that starts; a cluster of 1,000 groups needs no Spark, so that each is on one core."""
         run, name, costs = job.run, job.task.task_id, self.costs
         if name == pool_priority.START:
             claimed = self._unclaimed.pop(job.cluster, [])
             run.behind, run.taken = len(claimed) - 1, claimed[-1] if claimed else 0.0
             if not claimed:
-                return [[costs.airflow + costs.nothing, 1]]
+                return costs.airflow + costs.nothing
         each, limit = costs.behind.get(name, (0.0, timedelta(0)))
         whole = costs.tasks[name] + min(run.behind * each, limit.total_seconds())
-        # a cluster of 1,000 groups is computed in the task itself, on one core
-        return [[costs.airflow + whole, 1]]
+        return costs.airflow + whole
 
     def _end(self, job: Job) -> None:
         """What follows."""
@@ -187,10 +184,3 @@ class Airflow:
             return
         for below in job.task.downstream_list:
             self._release(run, below, clusters)
-
-    def _share(self) -> None:
-        """Every task gets an equal part of the cores, or as many as it can use; others get the rest."""
-        left = float(self.cores)
-        for n, job in enumerate(sorted(self._working, key=lambda job: job.parts[0][1])):
-            job.rate = min(job.parts[0][1], left / (len(self._working) - n))
-            left -= job.rate
